@@ -1,0 +1,56 @@
+"""Who asks the API: the owner of a token, else the reader of the session (who must hold the CSRF cookie and be the page's own)."""
+
+from typing import Any
+
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+from knox.auth import TokenAuthentication as KnoxTokenAuthentication
+from knox.crypto import hash_token
+from rest_framework import authentication, exceptions
+from rest_framework.request import Request
+
+from articles.models import ApiToken, User
+
+
+class CsrfFailed(exceptions.PermissionDenied):
+    default_code = "csrf_failed"
+    default_detail = _("The CSRF token is missing or wrong. Read the cookie again and send the request once more.")
+
+
+class ReaderChanged(exceptions.PermissionDenied):
+    default_code = "reader_changed"
+    default_detail = _("Another reader is logged in now. Nothing was saved; reload the page.")
+
+
+class TokenAuthentication(KnoxTokenAuthentication):
+    """knox makes and stores the tokens; its look-up loads all tokens of a reader and deletes expired ones, ours is one statement."""
+
+    def authenticate_credentials(self, token: bytes) -> tuple[User, ApiToken]:
+        try:
+            digest = hash_token(token.decode("ascii"))
+            found = ApiToken.objects.select_related("user").get(digest=digest)
+        except (UnicodeDecodeError, ApiToken.DoesNotExist):
+            raise exceptions.AuthenticationFailed(_("Invalid token."), "not_authenticated") from None
+        if found.expiry is not None and found.expiry < timezone.now():
+            raise exceptions.AuthenticationFailed(_("This token has expired."), "not_authenticated")
+        return self.validate_user(found)
+
+
+class SessionAuthentication(authentication.SessionAuthentication):
+    """Django's session, for the reader the page was rendered for (`X-DevPick-Reader`) and nobody else."""
+
+    def authenticate(self, request: Request) -> tuple[Any, None] | None:
+        user = getattr(request._request, "user", None)
+        if user is None or not user.is_active:
+            return None
+        named = request.headers.get("X-DevPick-Reader")
+        if named is not None and named != str(user.pk):
+            raise ReaderChanged
+        self.enforce_csrf(request)
+        return user, None
+
+    def enforce_csrf(self, request: Request) -> None:
+        try:
+            super().enforce_csrf(request)
+        except exceptions.PermissionDenied:
+            raise CsrfFailed from None

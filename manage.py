@@ -1,0 +1,19 @@
+#!/usr/bin/env python
+"""DevPick's command line."""
+
+import os
+import sys
+
+
+def main() -> None:
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "devpick.settings")
+    # A deployment names its SECRET_KEY; a checkout without one is a developer's.
+    if "SECRET_KEY" not in os.environ:
+        os.environ.setdefault("DEBUG", "true")
+    from django.core.management import execute_from_command_line
+
+    execute_from_command_line(sys.argv)
+
+
+if __name__ == "__main__":
+    main()
