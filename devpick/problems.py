@@ -7,10 +7,9 @@ from typing import Any
 
 from django.core.exceptions import PermissionDenied
 from django.core.signals import got_request_exception
-from django.db import InterfaceError, OperationalError, connection
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.db import InterfaceError, OperationalError
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, UnreadablePostError
 from django.shortcuts import render
-from django.views.csrf import csrf_failure as django_csrf_failure
 from rest_framework import exceptions
 from rest_framework.negotiation import BaseContentNegotiation
 from rest_framework.request import Request
@@ -54,6 +53,8 @@ def as_api_exception(error: Exception) -> exceptions.APIException:
         return exceptions.NotFound()
     if isinstance(error, PermissionDenied):
         return exceptions.PermissionDenied()
+    if isinstance(error, UnreadablePostError):
+        return exceptions.ParseError("The body could not be read to its end. Nothing was saved; send it again.")
     if isinstance(error, DATABASE_AWAY):
         logger.warning("database unavailable: %s", error)
         return Unavailable()
@@ -78,6 +79,8 @@ def problem_response(error: Exception, context: dict[str, Any]) -> HttpResponse:
 
 def code_of(failure: exceptions.APIException) -> str:
     codes = failure.get_codes()
+    if failure.status_code == 401:
+        return "not_authenticated"  # a wrong token is no other case than none
     return codes if isinstance(codes, str) else "invalid"
 
 

@@ -1,0 +1,13 @@
+"""The two feedback endpoints; both answer with and without the last slash, so that no request is ever redirected."""
+
+from django.urls import re_path
+
+from feedback.api import LikeView, NotInterestedView
+
+# Eighteen digits fit the database's integers: a longer number is no article's.
+ARTICLE = r"^api/articles/(?P<article_id>[0-9]{1,18})"
+
+api_patterns = [
+    re_path(ARTICLE + r"/like/?$", LikeView.as_view(), name="api-like"),
+    re_path(ARTICLE + r"/not-interested/?$", NotInterestedView.as_view(), name="api-not-interested"),
+]
