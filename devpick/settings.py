@@ -117,6 +117,7 @@ LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "list"
 LOGOUT_REDIRECT_URL = "list"
 KNOX_TOKEN_MODEL = "articles.ApiToken"
+MIGRATION_MODULES = {"knox": None}  # they would make a table for the model that ours replaces
 REST_KNOX = {"TOKEN_TTL": None}  # knox's default kills tokens after ten hours
 
 # The API
@@ -179,7 +180,7 @@ TIME_ZONE = "UTC"
 
 # Static files
 STATIC_URL = "static/"
-STATIC_ROOT = BASE_DIR / "staticfiles"
+STATIC_ROOT = Path(env("STATIC_ROOT", default=str(BASE_DIR / "staticfiles")))
 STATICFILES_DIRS = [BASE_DIR / "static"]
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},

@@ -1,0 +1,90 @@
+"""What every test may ask for. A second reader stands beside the first wherever something is counted or listed."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.core.cache import cache
+from django.core.management import call_command
+from django.db import connection
+from rest_framework.test import APIClient
+
+from articles.models import Article, User
+from tests.chromium import QUIET, find_chromium
+from tests.factories import ArticleFactory, UserFactory, token_of
+from tests.live_server import LiveServer
+
+
+@pytest.fixture(scope="session", autouse=True)
+def static_files() -> None:
+    """Pages name their files by hash, as in production."""
+    call_command("collectstatic", interactive=False, verbosity=0)
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """SQLite in memory cannot be shared by threads and processes; a file can."""
+    if connection.vendor == "sqlite":
+        connection.settings_dict["TEST"]["NAME"] = str(tmp_path_factory.mktemp("db") / "test.sqlite3")
+
+
+@pytest.fixture(autouse=True)
+def fresh_cache() -> None:
+    cache.clear()
+
+
+@pytest.fixture
+def reader(db: None) -> User:
+    return UserFactory()
+
+
+@pytest.fixture
+def other_reader(db: None) -> User:
+    return UserFactory()
+
+
+@pytest.fixture
+def article(db: None) -> Article:
+    return ArticleFactory()
+
+
+def client_of(user: User) -> APIClient:
+    client = APIClient()
+    client.credentials(HTTP_AUTHORIZATION=f"Token {token_of(user)}")
+    return client
+
+
+@pytest.fixture
+def api(reader: User) -> APIClient:
+    """The API as `reader` uses it, with a token."""
+    return client_of(reader)
+
+
+@pytest.fixture
+def other_api(other_reader: User) -> APIClient:
+    return client_of(other_reader)
+
+
+@pytest.fixture
+def anonymous_api(db: None) -> APIClient:
+    return APIClient()
+
+
+@pytest.fixture(scope="session")
+def live_process(django_db_setup: None, django_db_blocker: Any) -> Iterator[LiveServer]:
+    with django_db_blocker.unblock(), LiveServer() as server:
+        yield server
+
+
+@pytest.fixture
+def live(transactional_db: None, live_process: LiveServer) -> LiveServer:
+    """The run's server process on the test's database; rows are committed, so that it sees them."""
+    return live_process
+
+
+@pytest.fixture(scope="session")
+def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[str, Any]:
+    path = find_chromium()
+    if path is None:
+        pytest.exit("No Chromium: run `apt-get install chromium` or `python -m playwright install chromium`.", returncode=4)
+    return browser_type_launch_args | {"executable_path": path, "args": QUIET}
