@@ -10,7 +10,7 @@ from django.db import connection
 from rest_framework.test import APIClient
 
 from articles.models import Article, User
-from tests.chromium import QUIET, find_chromium
+from tests.chromium import HOW_TO, QUIET, find_chromium
 from tests.factories import ArticleFactory, UserFactory, token_of
 from tests.live_server import LiveServer
 
@@ -86,5 +86,5 @@ def live(transactional_db: None, live_process: LiveServer) -> LiveServer:
 def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[str, Any]:
     path = find_chromium()
     if path is None:
-        pytest.exit("No Chromium: run `apt-get install chromium` or `python -m playwright install chromium`.", returncode=4)
+        pytest.exit(f"The browser tests found no Chromium. {HOW_TO}", returncode=4)
     return browser_type_launch_args | {"executable_path": path, "args": QUIET}

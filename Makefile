@@ -1,0 +1,64 @@
+# make run · test · check · bench. Each installs what it needs into .venv, once; a second call takes seconds.
+PORT ?= 8000
+PYTHON ?= python3
+UV := $(shell command -v uv)
+NODE := $(shell command -v node)
+
+VENV := .venv
+PY := $(VENV)/bin/python
+PIP := $(if $(UV),uv pip install --quiet --python $(PY),$(PY) -m pip install --quiet --disable-pip-version-check)
+# Contracts that must hold on both databases; the first run of `make test` is on PostgreSQL.
+ON_SQLITE_TOO = $(wildcard tests/test_feedback_*.py tests/test_idempotency*.py tests/test_lists.py tests/test_ranking*.py)
+JS_TESTS = $(wildcard tests/js/*.test.js tests/js/*.test.mjs)
+# What `check --deploy` looks at: the settings of a production machine.
+PRODUCTION = DEBUG=false INSECURE_HTTP=false ALLOWED_HOSTS=devpick.example SECRET_KEY=$$($(PY) -c "import secrets; print(secrets.token_urlsafe(64))")
+
+.PHONY: run test check bench clean
+.DELETE_ON_ERROR:
+
+run: $(VENV)/installed
+	@$(PY) manage.py demo --port $(PORT)
+
+test: $(VENV)/installed-dev
+	$(PY) -m tests.chromium
+	$(PY) -m pytest
+	DATABASE_URL=sqlite://:memory: $(PY) -m pytest $(ON_SQLITE_TOO)
+	$(call with_node,JavaScript unit tests,$(NODE) --test $(JS_TESTS))
+
+check: $(VENV)/installed-dev $(if $(NODE),node_modules/.installed)
+	$(PY) -m ruff check
+	$(PY) -m ruff format --check
+	$(PRODUCTION) $(PY) -m mypy
+	$(PRODUCTION) $(PY) manage.py makemigrations --check --dry-run
+	$(PRODUCTION) $(PY) manage.py check --deploy --fail-level WARNING
+	$(call with_node,JavaScript type check,node_modules/.bin/tsc --project tsconfig.json)
+
+bench: $(VENV)/installed-dev
+	@$(PY) -m tests.bench
+
+clean: # what was installed and built; var/ (the database) stays
+	rm -rf $(VENV) node_modules staticfiles .mypy_cache .pytest_cache .ruff_cache .hypothesis
+
+# Only Node may be missing on a reader's machine, never on CI's.
+with_node = $(if $(NODE),$(2),@echo "The $(1) did not run: there is no Node.js on this machine." $(if $(CI),&& false))
+
+$(PY):
+	@$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11))" \
+	  || { echo "DevPick needs Python 3.11 or newer as $(PYTHON); name another one: make PYTHON=python3.12 ..."; exit 1; }
+	@$(if $(UV),uv venv --quiet --seed --python $(PYTHON) $(VENV),$(PYTHON) -m venv $(VENV)) \
+	  || { rm -rf $(VENV); echo "The virtual environment was not made. On Debian and Ubuntu: apt install python3-venv"; exit 1; }
+
+$(VENV)/installed: requirements.txt | $(PY)
+	@echo "Installing DevPick into $(VENV) ..."
+	@$(PIP) --require-hashes -r requirements.txt
+	@touch $@
+
+$(VENV)/installed-dev: requirements-dev.txt $(VENV)/installed
+	@echo "Installing the development tools into $(VENV) ..."
+	@$(PIP) --require-hashes -r requirements-dev.txt
+	@touch $@
+
+node_modules/.installed: package-lock.json
+	@echo "Installing the JavaScript tools into node_modules ..."
+	@npm ci --silent --no-audit --no-fund || { echo "The type check of the JavaScript needs npm beside Node.js."; exit 1; }
+	@touch $@

@@ -1,0 +1,22 @@
+"""manage.py create_token USERNAME: a new API token for this reader."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from articles.models import ApiToken, User
+
+
+class Command(BaseCommand):
+    help = "Print a new API token of a reader, and nothing else. It is shown once: only its digest is stored."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("username")
+        parser.add_argument("--name", default="", help="what the token is for; the reader sees it in the list of their tokens")
+
+    def handle(self, *, username: str, name: str, **options: Any) -> None:
+        try:
+            user = User.objects.get_by_natural_key(username)
+        except User.DoesNotExist:
+            raise CommandError(f"There is no reader named {username!r}. Sign up on the page first, or see manage.py demo.") from None
+        self.stdout.write(ApiToken.objects.create(user=user, name=name)[1])
