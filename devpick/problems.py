@@ -1,4 +1,4 @@
-"""Every failure in words: `application/problem+json` (RFC 9457) below /api/, a page elsewhere. Never a redirect, never a stack trace."""
+"""Every failure in words: `application/problem+json` (RFC 9457) below /api/, a page elsewhere; never a stack trace."""
 
 import logging
 from collections.abc import Callable
@@ -92,7 +92,7 @@ def errors_of(failure: exceptions.APIException) -> dict[str, Any] | None:
     return failure.detail if isinstance(failure.detail, dict) else None
 
 
-def api_not_found(request: HttpRequest, rest: str = "") -> HttpResponse:
+def api_not_found(request: HttpRequest) -> HttpResponse:
     return problem(404, "not_found", "There is nothing at this address.")
 
 

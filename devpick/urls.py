@@ -1,5 +1,6 @@
 from django.contrib import admin
-from django.urls import path
+from django.urls import path, re_path
+from django.views.generic import TemplateView
 
 from devpick.health import healthz, readyz
 from devpick.problems import api_not_found
@@ -9,9 +10,9 @@ urlpatterns = [
     path("healthz", healthz),
     path("readyz", readyz),
     path("admin/", admin.site.urls),
+    path("help/toggles/", TemplateView.as_view(template_name="help/toggles.html"), name="toggle-upgrade-notes"),
     *api_patterns,
-    path("api/", api_not_found),
-    path("api/<path:rest>", api_not_found),
+    re_path(r"^api(?:/.*)?$", api_not_found),
 ]
 
 handler404 = "devpick.problems.not_found"
