@@ -1,4 +1,4 @@
-"""The browser of the tests: a full Chromium (an extension is loaded), the machine's or Playwright's. Run as a program, it installs one."""
+"""The browser of the tests: a full Chromium (an extension is loaded). Run as a program, it installs one if there is none."""
 
 import os
 import shutil

@@ -18,5 +18,5 @@ class Command(BaseCommand):
         try:
             user = User.objects.get_by_natural_key(username)
         except User.DoesNotExist:
-            raise CommandError(f"There is no reader named {username!r}. Sign up on the page first, or see manage.py demo.") from None
+            raise CommandError(f"There is no reader named {username!r}. Sign up on the page first.") from None
         self.stdout.write(ApiToken.objects.create(user=user, name=name)[1])
