@@ -11,8 +11,6 @@ from feedback.api import FeedbackView, Reply, respond
 ANSWER = (
     '{"article": 7, "liked": true, "not_interested": false, "like_count": 42, "version": 17, "changed": true, "stale": false}'
 )
-    '{"article": 7, "liked": true, "not_interested": false, "like_count": 42, "version": 17, "changed": true, "stale": false}'
-)
 
 
 class NoopView(FeedbackView):
