@@ -1,0 +1,200 @@
+"""Feedback by plain forms, and a reader's account: the pages that work without JavaScript."""
+
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+from django.contrib import messages
+from django.contrib.auth import login, logout
+from django.contrib.auth import views as auth_views
+from django.contrib.auth.mixins import LoginRequiredMixin
+from django.contrib.messages.views import SuccessMessageMixin
+from django.db import IntegrityError
+from django.forms import Form
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
+from django.shortcuts import redirect
+from django.urls import reverse, reverse_lazy
+from django.utils.decorators import method_decorator
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_http_methods
+from django.views.generic import FormView
+from rest_framework.exceptions import APIException, ValidationError
+
+from articles.models import Article, User
+from devpick.problems import not_found, problem_page
+from feedback import intents
+from feedback.forms import DeleteAccountForm, SignUpForm
+from feedback.models import Verdict
+from feedback.readers import NameTaken, delete_account, sign_up
+from feedback.requests import read_pairs
+from feedback.serializers import FeedbackRequest, check_request
+from feedback.services import apply_feedback
+
+# A press without JavaScript
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def article_feedback(request: HttpRequest, article_id: str) -> HttpResponse:
+    """Bring one article to the whole verdict the form states, and go back to the list; a visitor is asked to log in first."""
+    if request.method != "POST":  # the log-in page stands at this address, and somebody loads it anew
+        return redirect("list")
+    try:
+        asked = read_press(request)
+    except APIException as error:
+        return refused(request, error)
+    if not isinstance(request.user, User):
+        return log_in_to_save(request, int(article_id), asked)
+    if request.POST.get("reader", "") not in ("", str(request.user.pk)):
+        return reader_changed(request)
+    try:
+        apply_feedback(profile_id=request.user.pk, article_id=int(article_id), wish=asked.wish, order=asked.order)
+    except (Article.DoesNotExist, IntegrityError) as error:
+        return not_found(request, error)
+    return HttpResponseRedirect(with_kept(local_path(request.POST.get("next", "")), int(article_id)), status=303)
+
+
+def read_press(request: HttpRequest) -> FeedbackRequest:
+    """Both fields must be there: a form states the whole verdict, and is never a toggle. Raises APIException."""
+    asked = check_request(read_pairs(request), request.GET, field=Verdict.LIKED, may_toggle=False)
+    if asked.wish.not_interested is None:
+        raise ValidationError({"not_interested": [_("This field is required: the state you want, true or false.")]})
+    return asked
+
+
+def refused(request: HttpRequest, error: APIException) -> HttpResponse:
+    detail = _("The form arrived incomplete or changed, so nothing was saved. Open the list again and press once more.")
+    return problem_page(request, error.status_code, _("This press could not be read"), detail)
+
+
+def reader_changed(request: HttpRequest) -> HttpResponse:
+    detail = _("Nothing was saved for either of you. Open the list again to see your own.")
+    return problem_page(request, 403, _("Another reader is logged in now"), detail)
+
+
+def log_in_to_save(request: HttpRequest, article_id: int, asked: FeedbackRequest) -> HttpResponse:
+    """The log-in page, carrying what was asked for. Nothing is stored before somebody logs in and sends it."""
+    if not Article.objects.filter(pk=article_id).exists():
+        return not_found(request, Article.DoesNotExist())
+    order = asked.order or intents.new_order()
+    liked, not_interested = bool(asked.wish.liked), bool(asked.wish.not_interested)
+    reader = request.POST.get("reader", "")
+    intent = intents.Intent(article_id, liked, not_interested, order.client, order.seq, reader)
+    return LogIn.as_view(signed_intent=intents.sign(intent))(request)
+
+
+def local_path(address: str) -> str:
+    """The address if it is a path on this site, else the list."""
+    is_local = address.startswith("/") and url_has_allowed_host_and_scheme(address, allowed_hosts=None)
+    return address if is_local else reverse("list")
+
+
+def with_kept(address: str, article_id: int) -> str:
+    """The same list, asked to show this card once more whatever its verdict is now."""
+    parts = urlsplit(address)
+    query = QueryDict(parts.query, mutable=True)
+    query["kept"] = str(article_id)
+    return urlunsplit(("", "", parts.path, query.urlencode(), f"article-{article_id}"))
+
+
+# Log in and sign up, which carry an intent on
+
+
+class CarriesIntent(auth_views.RedirectURLMixin):
+    """A form that makes somebody a logged-in reader; the intent it may carry is saved then, and never before."""
+
+    signed_intent = ""
+    next_page = "list"
+
+    def get_form_kwargs(self) -> dict[str, Any]:
+        """A post without a name only hands the intent over: it is answered by a fresh form, not by one full of errors."""
+        kwargs: dict[str, Any] = super().get_form_kwargs()
+        if "username" not in self.request.POST:
+            kwargs.pop("data", None)
+        return kwargs
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        signed = self.signed_intent or self.request.POST.get("intent", "")
+        told = intents.told_before(intents.read(signed)) if signed else ""
+        context = {"intent": signed, "told": told, "next": self.get_redirect_url()}
+        return super().get_context_data(**kwargs) | context
+
+    def enter(self, user: User) -> HttpResponse:
+        login(self.request, user)
+        address, signed = self.get_success_url(), self.request.POST.get("intent")
+        if not signed:
+            return HttpResponseRedirect(address)
+        intent = intents.read(signed)
+        outcome = intents.carry_out(intent, user.pk)
+        saved = outcome is intents.Outcome.SAVED
+        messages.add_message(self.request, messages.SUCCESS if saved else messages.ERROR, intents.told_after(intent, outcome))
+        return HttpResponseRedirect(with_kept(address, intent.article) if intent and saved else address)
+
+
+class LogIn(CarriesIntent, auth_views.LoginView):
+    template_name = "account/login.html"
+
+    def form_valid(self, form: Any) -> HttpResponse:
+        return self.enter(form.get_user())
+
+
+@method_decorator([sensitive_post_parameters(), never_cache], name="dispatch")
+class SignUp(CarriesIntent, FormView):
+    template_name = "account/signup.html"
+    form_class = SignUpForm
+
+    def form_valid(self, form: SignUpForm) -> HttpResponse:
+        data = form.cleaned_data
+        try:
+            user = sign_up(username=data["username"], password=data["password1"], email=data["email"])
+        except NameTaken:
+            form.add_error("username", _("Somebody else has this name. Try another one."))
+            return self.form_invalid(form)
+        return self.enter(user)
+
+
+# The account
+
+
+class PasswordChange(SuccessMessageMixin, auth_views.PasswordChangeView):
+    template_name = "account/password_change.html"
+    success_url = reverse_lazy("list")
+    success_message = gettext_lazy("Your password is changed. Other devices are logged out.")
+
+
+class PasswordReset(auth_views.PasswordResetView):
+    template_name = "account/password_reset.html"
+    email_template_name = "account/password_reset_email.txt"
+    subject_template_name = "account/password_reset_subject.txt"
+
+
+class PasswordResetSent(auth_views.PasswordResetDoneView):
+    template_name = "account/password_reset_done.html"
+
+
+class PasswordResetConfirm(SuccessMessageMixin, auth_views.PasswordResetConfirmView):
+    template_name = "account/password_reset_confirm.html"
+    success_url = reverse_lazy("list")
+    success_message = gettext_lazy("Your new password is set, and you are logged in.")
+    post_reset_login = True
+
+
+@method_decorator([sensitive_post_parameters(), never_cache], name="dispatch")
+class DeleteAccount(LoginRequiredMixin, FormView):
+    """Asks for the password; a link alone deletes nothing."""
+
+    template_name = "account/delete.html"
+    form_class = DeleteAccountForm
+    success_url = reverse_lazy("list")
+
+    def get_form_kwargs(self) -> dict[str, Any]:
+        return super().get_form_kwargs() | {"user": self.request.user}
+
+    def form_valid(self, form: Form) -> HttpResponse:
+        assert self.request.user.pk is not None
+        delete_account(self.request.user.pk)
+        logout(self.request)
+        messages.success(self.request, _("Your account is deleted, and everything you marked with it."))
+        return super().form_valid(form)
