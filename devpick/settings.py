@@ -138,6 +138,9 @@ API_MAX_BODY_BYTES = 4096
 # The day on which clients were told to send desired states instead of toggles (RFC 9745).
 TOGGLE_DEPRECATED_AT = 1764547200  # 2025-12-01
 
+# Where the page's repeats differ from articles.retry.RetryPolicy: its fields, in seconds.
+PAGE_RETRY_POLICY = env.json("PAGE_RETRY_POLICY", default={})
+
 EXTENSION_ORIGINS = env.list("EXTENSION_ORIGINS", default=[])
 CORS_ALLOWED_ORIGINS = EXTENSION_ORIGINS
 CORS_URLS_REGEX = r"^/api/"
