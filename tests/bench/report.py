@@ -24,6 +24,6 @@ def spread(values: Sequence[float]) -> str:
 def bound(name: str, value: float, at_most: float, told: str) -> None:
     """One line; a bound that does not hold makes the whole run fail at its end."""
     holds = value <= at_most
-    print(f"  {name:44} {told}   at most {at_most:g}   {'ok' if holds else 'MISSED'}")
+    print(f"  {name:48} {told}   at most {at_most:g}   {'ok' if holds else 'MISSED'}")
     if not holds:
         missed.append(name)
