@@ -23,17 +23,21 @@ LIKE_HALF_LIFE_MARKS = 20
 # Share of the average disliked article that is taken off the taste, reached half way after five marks.
 DISLIKE_SHARE = 0.5
 DISLIKE_HALF_WAY_MARKS = 5
+REASONS = 3
 
-# Katakana runs whole; kanji runs (cut into pairs below); other words with their signs: c++, c#, .net, node.js. No hiragana.
-WORD = re.compile(
-    r"(?P<katakana>[ァ-ヺー]{2,})|(?P<kanji>[㐀-鿿々]+)|(?P<other>\.?[^\W_ぁ-ヿ㐀-鿿々]+(?:['’.][^\W_ぁ-ヿ㐀-鿿々]+)*(?:\+\+|\#)?)"
-)
+# Japanese has no spaces: katakana runs are words, kanji runs are cut into pairs, hiragana is left out. Others with their signs:
+# c++, c#, .net, node.js.
+KANJI = "㐀-鿿々"
+LETTER = f"[^\\W_ぁ-ヿ{KANJI}]"
+WORD = re.compile(rf"(?P<kanji>[{KANJI}]+)|[ァ-ヺー]{{2,}}|\.?{LETTER}+(?:['’.]{LETTER}+)*(?:\+\+|\#)?")
 STOP_WORDS = frozenset(
-    "a about after all also an and any are as at be been before being but by can could did do does for from get had has have how i"
-    " if in into is it its just let like make me more most my new no not now of off on one only or other our out over own should"
-    " show so some such than that the their them then there these they this those through to too under up us use using very via was"
-    " we well were what when where which while who why will with within without would you your".split()
+    "a about after all also an and any are as at be been before being but by can could did do does for from get had has have how"
+    " i if in into is it its just let like make me more most my new no not now of off on one only or other our out over own"
+    " should show so some such than that the their them then there these they this those through to too under up us use using"
+    " very via was we well were what when where which while who why will with within without would you your".split()
 )
+# Names of our field that end like one.
+NO_PLURALS = frozenset("alias canvas devops emacs jenkins kubernetes macos nixos pandas postgres rails redis windows".split())
 
 
 def features(*, title: str, tags: Iterable[str], source: str) -> list[str]:
@@ -52,23 +56,20 @@ def fold(text: str) -> str:
 
 def words(text: str) -> Iterator[str]:
     for match in WORD.finditer(text):
-        word = match[0]
-        if match.lastgroup == "kanji":
-            yield from [word] if len(word) == 1 else (word[i : i + 2] for i in range(len(word) - 1))
-        elif match.lastgroup == "katakana":
-            yield word
-        elif (word := singular(word)) not in STOP_WORDS and not (len(word) == 1 and word.isdigit()):
+        if run := match["kanji"]:
+            yield from (run[i : i + 2] for i in range(max(1, len(run) - 1)))
+        elif (word := singular(match[0])) not in STOP_WORDS and not (len(word) == 1 and word.isdigit()):
             yield word
 
 
 def singular(word: str) -> str:
     """A light stem for English plurals that leaves a readable word."""
     word = word.replace("’", "'").removesuffix("'s")
+    if len(word) < 4 or word.endswith(("ss", "us", "sis", "xis", "js")) or word in NO_PLURALS:
+        return word
     if len(word) > 4 and word.endswith("ies"):
         return f"{word[:-3]}y"
-    if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is", "js")):
-        return word[:-1]
-    return word
+    return word.removesuffix("s")
 
 
 class Rarity(dict[str, float]):
@@ -133,6 +134,15 @@ class Score(NamedTuple):
     contributions: dict[str, float]
 
 
+def strongest(shares: list[tuple[float, str]]) -> tuple[str, ...]:
+    """A tag and the same word are one reason."""
+    shares.sort(reverse=True)
+    first: dict[str, str] = {}
+    for _share, feature in shares:
+        first.setdefault(singular(feature[2:]), feature)
+    return tuple(first.values())[:REASONS]
+
+
 @dataclass(frozen=True)
 class Taste:
     """What one reader's marks say. `pull` is a feature's taste times its weight."""
@@ -161,12 +171,23 @@ class Taste:
         values = [plain.score(document).value for document in corpus.recent] or [0.0]
         return cls(corpus, pull, liked, disliked, len(likes), fmean(values), pstdev(values))
 
-    def score(self, document: Features) -> Score:
-        pull, scale = self.pull, scale_of(self.corpus.weights, document)
+    def score(self, document: Features, scale: float | None = None) -> Score:
+        """`scale`: the document's own, where the caller has kept it."""
+        pull, scale = self.pull, scale_of(self.corpus.weights, document) if scale is None else scale
         contributions = {feature: scale * pull[feature] for feature in document if feature in pull}
         value = sum(contributions.values())
         z = (value - self.centre) / self.spread if self.spread else 0.0
         return Score(value, z, self.match(z), contributions)
+
+    def reasons(self, score: Score) -> tuple[str, ...]:
+        """The features of liked articles that speak most for this one, at most three."""
+        shares = score.contributions.items()
+        return strongest([(share, feature) for feature, share in shares if share > 0 and feature in self.liked])
+
+    def marks_against(self, score: Score) -> tuple[str, ...]:
+        """The features of articles marked not interested that speak most against this one, at most three."""
+        shares = score.contributions.items()
+        return strongest([(-share, feature) for feature, share in shares if share < 0 and feature in self.disliked])
 
     def match(self, z: float) -> int | None:
         if not self.likes:

@@ -1,0 +1,131 @@
+"""One reader's scores, cached under their interest version; and the order of a list that does not need a reader's marks."""
+
+from array import array
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import NamedTuple
+
+from django.core.cache import cache
+from django.db.models import FilteredRelation, Q
+
+from articles.models import Article, User
+from articles.ordering import heat
+from articles.scoring import Features, Taste
+from articles.snapshot import Present, Snapshot, read_present
+
+CACHE_SECONDS = 15 * 60
+
+# match · features that speak for the article · features that speak against it
+Fit = tuple[int | None, tuple[str, ...], tuple[str, ...]]
+
+
+class Mark(NamedTuple):
+    verdict: str
+    article: int
+    features: Features
+
+
+@dataclass(frozen=True)
+class Scores:
+    """What a reader's marks make of the snapshot.
+
+    `fits`: every article of it, the best first; empty before the first like. `hidden`: the ones marked not interested.
+    `marks`: how many verdicts this was made from.
+    """
+
+    fits: dict[int, Fit]
+    hidden: frozenset[int]
+    marks: int
+
+
+class Order(NamedTuple):
+    """Article ids, the best first, and the name by which a cursor finds this order again."""
+
+    name: str
+    ids: Sequence[int]
+
+
+NOTHING_SAID = Scores({}, frozenset(), 0)
+
+
+def scores_of(reader: User | None, present: Present) -> Scores:
+    """From the cache, or from the marks by one statement."""
+    if reader is None:
+        return NOTHING_SAID
+    key = scores_key(reader, present.name)
+    # One get, never "in" first: the key may expire between the two.
+    scores = cache.get(key)
+    if scores is None:
+        scores = score_snapshot(present.snapshot, marks_of(reader))
+        cache.set(key, scores, CACHE_SECONDS)
+    return scores
+
+
+def scores_key(reader: User, name: str) -> str:
+    return f"scores:{reader.pk}:{name}"
+
+
+def current_scores(reader: User | None) -> Scores:
+    return NOTHING_SAID if reader is None else scores_of(reader, read_present(reader))
+
+
+def marks_of(reader: User) -> list[Mark]:
+    """Oldest first, also of articles older than the snapshot; an empty verdict is no mark."""
+    mine = FilteredRelation("feedback", condition=Q(feedback__profile=reader.pk))
+    marked = Article.objects.annotate(mine=mine).filter(mine__verdict__in=("liked", "not_interested"))
+    rows = marked.order_by("mine__marked_at", "mine__pk").values_list("mine__verdict", "pk", "features")
+    return [Mark(*row) for row in rows]
+
+
+def score_snapshot(snapshot: Snapshot, marks: Sequence[Mark]) -> Scores:
+    liked = [mark.features for mark in marks if mark.verdict == "liked"]
+    refused = [mark for mark in marks if mark.verdict == "not_interested"]
+    hidden = frozenset(mark.article for mark in refused)
+    if not liked:
+        return Scores({}, hidden, len(marks))
+    taste = Taste.fit(snapshot.corpus, likes=liked, not_interested=[mark.features for mark in refused])
+    return Scores(rank(snapshot, taste, hidden), hidden, len(marks))
+
+
+def rank(snapshot: Snapshot, taste: Taste, hidden: frozenset[int]) -> dict[int, Fit]:
+    """By fit and freshness; likes only break ties, then the younger comes first."""
+    ranked = []
+    for entry, scale, fresh in zip(snapshot.entries, snapshot.scales, snapshot.recency, strict=True):
+        score = taste.score(entry.features, scale)
+        against = taste.marks_against(score) if score.z < 0 or entry.id in hidden else ()
+        fit = (score.match, taste.reasons(score), against)
+        ranked.append((score.z + fresh, entry.likes, entry.published_at, entry.id, fit))
+    ranked.sort(reverse=True)
+    return {entry_id: fit for *_key, entry_id, fit in ranked}
+
+
+def present_order(present: Present, scores: Scores) -> Order:
+    """The reader's own order, or the hot one as long as there is no like to go by."""
+    return Order(present.name, list(scores.fits)) if scores.fits else hot_order(present)
+
+
+def hot_order(present: Present) -> Order:
+    """Kept under a digest of itself, so that "More" can continue it while people go on liking."""
+    entries = present.snapshot.entries
+    likes = {entry.id: entry.likes for entry in entries} if present.just_loaded else like_counts(present.snapshot)
+    hot = sorted(((heat(likes.get(entry.id, 0), entry.published_at.timestamp()), entry.id) for entry in entries), reverse=True)
+    ids = array("q", [entry_id for _heat, entry_id in hot])
+    name = f"hot:{blake2b(ids.tobytes(), digest_size=12).hexdigest()}"
+    cache.set(name, ids, CACHE_SECONDS)
+    return Order(name, ids)
+
+
+def like_counts(snapshot: Snapshot) -> dict[int, int]:
+    """The present ones, of the articles that have any."""
+    oldest = snapshot.entries[-1].published_at if snapshot.entries else None
+    return dict(Article.objects.filter(like_count__gt=0, published_at__gte=oldest).values_list("pk", "like_count"))
+
+
+def kept_order(reader: User | None, name: str) -> Order | None:
+    """The order of this name, if the cache still has it; a reader finds nobody's scores but their own."""
+    if name.startswith("hot:"):
+        ids = cache.get(name)
+        return None if ids is None else Order(name, ids)
+    scores = cache.get(scores_key(reader, name)) if reader else None
+    return Order(name, list(scores.fits)) if scores and scores.fits else None

@@ -1,0 +1,117 @@
+"""The newest articles as the ranking reads them, kept in this process."""
+
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cached_property
+from sys import intern
+from threading import Lock
+from typing import NamedTuple
+
+from django.db.models import Subquery
+
+from articles.models import Article, Profile, User
+from articles.ordering import recency
+from articles.scoring import Corpus, scale_of
+
+SNAPSHOT_SIZE = 5000
+# New articles are seen at once; an edited or deleted one within this time.
+SNAPSHOT_SECONDS = 15 * 60
+TAGS_OFFERED = 60
+
+
+class Entry(NamedTuple):
+    """One article of the snapshot. `likes` is as old as the snapshot: good enough to break a tie, not to be shown."""
+
+    id: int
+    features: list[str]
+    published_at: datetime
+    source: str
+    tags: list[str]
+    language: str
+    likes: int
+    search_text: str
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """The newest 5,000 articles, newest first."""
+
+    version: str
+    entries: list[Entry]
+    loaded_at: float = field(default_factory=time.monotonic)
+
+    @cached_property
+    def by_id(self) -> dict[int, Entry]:
+        return {entry.id: entry for entry in self.entries}
+
+    @cached_property
+    def corpus(self) -> Corpus:
+        return Corpus.fit([entry.features for entry in reversed(self.entries)])
+
+    @cached_property
+    def scales(self) -> list[float]:
+        return [scale_of(self.corpus.weights, entry.features) for entry in self.entries]
+
+    @cached_property
+    def recency(self) -> list[float]:
+        return recency([entry.published_at.timestamp() for entry in self.entries])
+
+    @cached_property
+    def sources(self) -> list[str]:
+        return sorted({entry.source for entry in self.entries}, key=str.casefold)
+
+    @cached_property
+    def tags(self) -> list[str]:
+        """The most frequent ones, by name."""
+        frequent = Counter(tag for entry in self.entries for tag in entry.tags).most_common(TAGS_OFFERED)
+        return sorted(tag for tag, _count in frequent)
+
+
+@dataclass(frozen=True)
+class Present:
+    """What one request ranks: this snapshot, under the reader's interest version. `just_loaded`: by this very request."""
+
+    interest_version: int
+    snapshot: Snapshot
+    just_loaded: bool
+
+    @property
+    def name(self) -> str:
+        return f"{self.interest_version}:{self.snapshot.version}"
+
+
+def read_present(reader: User | None) -> Present:
+    """One statement, and one more if there is a new article.
+
+    Both versions are read before the marks are: scores of old marks must never be stored under a new version.
+    """
+    profile = Profile.objects.filter(pk=reader.pk if reader else None)
+    newest = Article.objects.order_by("-pk").annotate(interest=Subquery(profile.values("interest_version")))
+    # The time beside the id: an embedded database that was restored or rolled back gives an id out again.
+    pk, seen_at, interest = newest.values_list("pk", "first_seen_at", "interest").first() or (0, None, 0)
+    snapshot, just_loaded = snapshot_of(f"{pk}.{int(seen_at.timestamp() * 1_000_000) if seen_at else 0}")
+    return Present(interest or 0, snapshot, just_loaded)
+
+
+# In this process and not in the cache: to unpickle 5,000 articles costs more than to rank them.
+_kept: Snapshot | None = None
+_loading = Lock()
+
+
+def snapshot_of(version: str) -> tuple[Snapshot, bool]:
+    """The snapshot of this version, and whether it was loaded now. The lock: one request loads, the others wait for it."""
+    global _kept
+    with _loading:
+        if _kept is not None and _kept.version == version and time.monotonic() - _kept.loaded_at < SNAPSHOT_SECONDS:
+            return _kept, False
+        _kept = load_snapshot(version)
+        return _kept, True
+
+
+def load_snapshot(version: str) -> Snapshot:
+    columns = ("pk", "features", "published_at", "feed__title", "tags", "language", "like_count", "search_text")
+    rows = Article.objects.order_by("-published_at", "-pk").values_list(*columns)[:SNAPSHOT_SIZE]
+    # Interned: a feature is one object however many articles have it, which saves memory and time in every look-up.
+    return Snapshot(version, [Entry(pk, [intern(name) for name in features], *rest) for pk, features, *rest in rows])
