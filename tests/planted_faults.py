@@ -89,12 +89,14 @@ FAULTS = [
     Fault(
         "the count read by the statement that waited for the lock",
         "feedback/counts.py",
-        """        likes = Feedback.objects.filter(article_id=article_id, verdict=Verdict.LIKED).count()
+        """        article = Article.objects.select_for_update(no_key=True).only("like_count").get(pk=article_id)
+        likes = Feedback.objects.filter(article_id=article_id, verdict=Verdict.LIKED).count()
 """,
         """        from django.db.models import Count, OuterRef, Subquery
         rows = Feedback.objects.filter(article_id=OuterRef("pk"), verdict=Verdict.LIKED).values("article").annotate(n=Count("pk"))
         held = Article.objects.select_for_update(no_key=True).annotate(n=Subquery(rows.values("n")))
-        likes = held.get(pk=article_id).n or 0
+        article = held.get(pk=article_id)
+        likes = article.n or 0
 """,
         "tests/test_recount.py",
     ),
