@@ -12,7 +12,7 @@ from django.http import QueryDict
 from django.utils.translation import gettext as _
 
 from articles.cards import Card, CardRows, card_of, card_rows, cards_in_order
-from articles.cursors import MAX_ID, RANKED_VIEW, TOP, DatedPlace, Place, RankedPlace, pack, unpack
+from articles.cursors import RANKED_VIEW, TOP, DatedPlace, Place, RankedPlace, pack, unpack
 from articles.models import User
 from articles.ordering import spread_sources
 from articles.ranking import Scores, kept_order, present_order, scores_of
@@ -22,8 +22,9 @@ PAGE_SIZE = 30
 # Looked at beyond a page's end, so that it is full although some articles were hidden or deleted a moment ago.
 SPARE = 10
 VIEWS = ("for-you", "latest", "liked", "not-interested")
-VERDICTS = {"liked": "liked", "not-interested": "not_interested"}  # which a view lists
+MARKED_VIEWS = {"liked": "liked", "not-interested": "not_interested"}  # the verdict that a view lists
 MAX_FILTER_LENGTH = 200
+ARTICLE_ID = re.compile(r"[0-9]{1,18}")
 
 
 class BadQuery(ValueError):
@@ -53,7 +54,8 @@ class ListQuery:
         if view not in VIEWS:
             raise BadQuery("view", _("There is no such list. Choose one of these: %(views)s.") % {"views": ", ".join(VIEWS)})
         filters = {name: parse_filter(name, query.get(name, "")) for name in ("q", "source", "tag", "lang")}
-        return cls(view, **filters, cursor=parse_cursor(query.get("cursor", ""), view), kept=parse_kept(query.get("kept", "")))
+        kept = parse_id("kept", query.get("kept", "")) if query.get("kept") else None
+        return cls(view, **filters, cursor=parse_cursor(query.get("cursor", ""), view), kept=kept)
 
     @property
     def terms(self) -> list[str]:
@@ -96,11 +98,9 @@ def parse_cursor(text: str, view: str) -> Place | None:
     return place
 
 
-def parse_kept(text: str) -> int | None:
-    if not text:
-        return None
-    if not re.fullmatch(r"[0-9]{1,19}", text) or int(text) > MAX_ID:
-        raise BadQuery("kept", _("Give the number of an article."))
+def parse_id(name: str, text: str) -> int:
+    if not ARTICLE_ID.fullmatch(text):
+        raise BadQuery(name, _("Give the number of an article."))
     return int(text)
 
 
@@ -170,7 +170,7 @@ def latest_rows(query: ListQuery, reader: User | None) -> CardRows:
 
 def marked_rows(query: ListQuery, reader: User | None) -> CardRows:
     """What the reader marked so. A kept card has the mark no longer, so it stands on top."""
-    marked = Q(verdict=VERDICTS[query.view]) & query.condition() & below(query.cursor, "marked_at", "row")
+    marked = Q(verdict=MARKED_VIEWS[query.view]) & query.condition() & below(query.cursor, "marked_at", "row")
     newest = (F("marked_at").desc(), F("row").desc())
     if query.kept is None:
         return card_rows(reader).filter(marked).order_by(*newest)

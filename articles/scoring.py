@@ -104,9 +104,9 @@ class Corpus:
 
 
 def scale_of(weights: Rarity, document: Features) -> float:
-    """Half normalisation: long articles weigh more than short ones, but less than their length."""
-    squares = math.fsum([weights[feature] ** 2 for feature in document])
-    return squares**-0.25 if squares else 0.0
+    """Half normalisation: a document with more features weighs more, but not as much more."""
+    length = math.hypot(*map(weights.__getitem__, document))
+    return length**-0.5 if length else 0.0
 
 
 def mean_vector(weights: Rarity, documents: Sequence[Features], shares: Sequence[float] | None = None) -> dict[str, float]:

@@ -1,0 +1,81 @@
+"""The lists and single cards over HTTP, for reading. Articles are public; state, match and reasons are those of who asks."""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.http import HttpResponseBase
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import cache_control
+from django.views.decorators.vary import vary_on_headers
+from rest_framework.decorators import api_view
+from rest_framework.exceptions import NotAuthenticated, NotFound, ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from articles.cards import Card, cards_by_id
+from articles.lists import MARKED_VIEWS, BadQuery, ListQuery, list_page, parse_id
+from articles.models import User
+
+MAX_IDS = 100
+MEMBERS = "id url title summary source tags published_at liked not_interested like_count version match reasons".split()
+
+
+def private(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
+    """Never stored: the answer belongs to one reader."""
+    return cache_control(no_store=True)(vary_on_headers("Authorization", "Cookie")(view))
+
+
+@private
+@api_view(["GET", "HEAD"])
+def article_list(request: Request) -> Response:
+    """A page of a list, the latest unless `view` names another; or the cards that `id` names, in that order."""
+    try:
+        return chosen(request) if "id" in request.query_params else listed(request)
+    except BadQuery as error:
+        raise ValidationError({error.name: [str(error)]}) from error
+
+
+def chosen(request: Request) -> Response:
+    texts = request.query_params.getlist("id")
+    if len(texts) > MAX_IDS:
+        raise BadQuery("id", _("Ask for at most %(count)s articles at once.") % {"count": MAX_IDS})
+    ids = dict.fromkeys(parse_id("id", text) for text in texts)
+    return answer(cards_by_id(list(ids), reader_of(request)), None)
+
+
+def listed(request: Request) -> Response:
+    query, reader = ListQuery.parse(request.query_params, view="latest"), reader_of(request)
+    if reader is None and query.view in MARKED_VIEWS:
+        raise NotAuthenticated
+    page = list_page(query, reader)
+    return answer(page.cards, page.next_cursor and address_of(request, page.next_cursor))
+
+
+@private
+@api_view(["GET", "HEAD"])
+def article_detail(request: Request, article_id: str) -> Response:
+    cards = cards_by_id([int(article_id)], reader_of(request))
+    if not cards:
+        raise NotFound(_("This article is not available, or no longer."))
+    return Response(card_json(cards[0]))
+
+
+def reader_of(request: Request) -> User | None:
+    return request.user if isinstance(request.user, User) else None
+
+
+def answer(cards: list[Card], next_page: str | None) -> Response:
+    return Response({"results": [card_json(card) for card in cards], "next": next_page})
+
+
+def card_json(card: Card) -> dict[str, Any]:
+    """The contract's members, in its order."""
+    return {member: getattr(card, member) for member in MEMBERS}
+
+
+def address_of(request: Request, cursor: str) -> str:
+    """This list's, going on at `cursor`."""
+    query = request.query_params.copy()
+    query.pop("kept", None)
+    query["cursor"] = cursor
+    return request.build_absolute_uri(f"{request.path}?{query.urlencode()}")
