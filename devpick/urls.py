@@ -1,20 +1,36 @@
 from django.contrib import admin
-from django.urls import path, re_path
+from django.contrib.auth import views as auth_views
+from django.urls import include, path, re_path
 from django.views.generic import TemplateView
 
 from articles.urls import api_patterns as article_api_patterns
 from devpick.health import healthz, readyz
 from devpick.problems import api_not_found
-from feedback.urls import api_patterns
+from feedback import views
+from feedback.urls import api_patterns as feedback_api_patterns
+
+account_patterns = [
+    path("login/", views.LogIn.as_view(), name="login"),
+    path("signup/", views.SignUp.as_view(), name="signup"),
+    path("logout/", auth_views.LogoutView.as_view(), name="logout"),
+    path("password/change/", views.PasswordChange.as_view(), name="password_change"),
+    path("password/reset/", views.PasswordReset.as_view(), name="password_reset"),
+    path("password/reset/sent/", views.PasswordResetSent.as_view(), name="password_reset_done"),
+    path("password/reset/<uidb64>/<token>/", views.PasswordResetConfirm.as_view(), name="password_reset_confirm"),
+    path("account/delete/", views.DeleteAccount.as_view(), name="account-delete"),
+]
 
 urlpatterns = [
-    path("healthz", healthz),
-    path("readyz", readyz),
-    path("admin/", admin.site.urls),
+    path("", include("articles.urls")),
+    re_path(r"^articles/(?P<article_id>[0-9]{1,18})/feedback$", views.article_feedback, name="article-feedback"),
+    *account_patterns,
     path("help/toggles/", TemplateView.as_view(template_name="help/toggles.html"), name="toggle-upgrade-notes"),
     *article_api_patterns,
-    *api_patterns,
+    *feedback_api_patterns,
     re_path(r"^api(?:/.*)?$", api_not_found),
+    path("admin/", admin.site.urls),
+    path("healthz", healthz),
+    path("readyz", readyz),
 ]
 
 handler404 = "devpick.problems.not_found"

@@ -25,7 +25,6 @@ class SignUpForm(UserCreationForm):
     class Meta(UserCreationForm.Meta):
         model = User
         fields = ("username", "email")
-        labels = {"username": gettext_lazy("User name")}
         help_texts = {"username": gettext_lazy("Letters, digits and @ . + - _ only.")}
 
 

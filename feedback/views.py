@@ -10,7 +10,7 @@ from django.contrib.auth.mixins import LoginRequiredMixin
 from django.contrib.messages.views import SuccessMessageMixin
 from django.db import IntegrityError
 from django.forms import Form
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.shortcuts import redirect
 from django.urls import reverse, reverse_lazy
 from django.utils.decorators import method_decorator
@@ -24,12 +24,12 @@ from django.views.generic import FormView
 from rest_framework.exceptions import APIException, ValidationError
 
 from articles.models import Article, User
-from devpick.problems import not_found, problem_page
+from devpick.problems import problem_page
 from feedback import intents
 from feedback.forms import DeleteAccountForm, SignUpForm
 from feedback.models import Verdict
 from feedback.readers import NameTaken, delete_account, sign_up
-from feedback.requests import read_pairs
+from feedback.requests import content_length, parse_form, whole_body
 from feedback.serializers import FeedbackRequest, check_request
 from feedback.services import apply_feedback
 
@@ -51,14 +51,15 @@ def article_feedback(request: HttpRequest, article_id: str) -> HttpResponse:
         return reader_changed(request)
     try:
         apply_feedback(profile_id=request.user.pk, article_id=int(article_id), wish=asked.wish, order=asked.order)
-    except (Article.DoesNotExist, IntegrityError) as error:
-        return not_found(request, error)
+    except (Article.DoesNotExist, IntegrityError):
+        raise Http404 from None
     return HttpResponseRedirect(with_kept(local_path(request.POST.get("next", "")), int(article_id)), status=303)
 
 
 def read_press(request: HttpRequest) -> FeedbackRequest:
     """Both fields must be there: a form states the whole verdict, and is never a toggle. Raises APIException."""
-    asked = check_request(read_pairs(request), request.GET, field=Verdict.LIKED, may_toggle=False)
+    pairs = parse_form(whole_body(request, content_length(request)), {})
+    asked = check_request(pairs, request.GET, field=Verdict.LIKED, may_toggle=False)
     if asked.wish.not_interested is None:
         raise ValidationError({"not_interested": [_("This field is required: the state you want, true or false.")]})
     return asked
@@ -77,7 +78,7 @@ def reader_changed(request: HttpRequest) -> HttpResponse:
 def log_in_to_save(request: HttpRequest, article_id: int, asked: FeedbackRequest) -> HttpResponse:
     """The log-in page, carrying what was asked for. Nothing is stored before somebody logs in and sends it."""
     if not Article.objects.filter(pk=article_id).exists():
-        return not_found(request, Article.DoesNotExist())
+        raise Http404
     order = asked.order or intents.new_order()
     liked, not_interested = bool(asked.wish.liked), bool(asked.wish.not_interested)
     reader = request.POST.get("reader", "")
