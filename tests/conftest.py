@@ -9,6 +9,7 @@ from django.core.management import call_command
 from django.db import connection
 from rest_framework.test import APIClient
 
+from articles import snapshot
 from articles.models import Article, User
 from tests.chromium import HOW_TO, QUIET, find_chromium
 from tests.factories import ArticleFactory, UserFactory, token_of
@@ -29,8 +30,10 @@ def django_db_modify_db_settings(tmp_path_factory: pytest.TempPathFactory) -> No
 
 
 @pytest.fixture(autouse=True)
-def fresh_cache() -> None:
+def fresh_caches() -> None:
+    """A test's rows are gone after it, so is what was remembered of them."""
     cache.clear()
+    snapshot._kept = None
 
 
 @pytest.fixture
