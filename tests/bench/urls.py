@@ -6,7 +6,8 @@ from django.http import HttpResponse
 from django.urls import include, path
 from rest_framework.request import Request
 
-from feedback.api import FeedbackView, Reply, respond
+from feedback.api import FeedbackView, respond
+from feedback.idempotency import Reply
 
 ANSWER = (
     '{"article": 7, "liked": true, "not_interested": false, "like_count": 42, "version": 17, "changed": true, "stale": false}'
