@@ -10,7 +10,7 @@ from django.contrib.auth.mixins import LoginRequiredMixin
 from django.contrib.messages.views import SuccessMessageMixin
 from django.db import IntegrityError
 from django.forms import Form
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect, QueryDict
 from django.shortcuts import redirect
 from django.urls import reverse, reverse_lazy
 from django.utils.decorators import method_decorator
@@ -37,7 +37,7 @@ from feedback.services import apply_feedback
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-def article_feedback(request: HttpRequest, article_id: str) -> HttpResponse:
+def article_feedback(request: HttpRequest, article_id: str) -> HttpResponseBase:
     """Bring one article to the whole verdict the form states, and go back to the list; a visitor is asked to log in first."""
     if request.method != "POST":  # the log-in page stands at this address, and somebody loads it anew
         return redirect("list")
@@ -75,7 +75,7 @@ def reader_changed(request: HttpRequest) -> HttpResponse:
     return problem_page(request, 403, _("Another reader is logged in now"), detail)
 
 
-def log_in_to_save(request: HttpRequest, article_id: int, asked: FeedbackRequest) -> HttpResponse:
+def log_in_to_save(request: HttpRequest, article_id: int, asked: FeedbackRequest) -> HttpResponseBase:
     """The log-in page, carrying what was asked for. Nothing is stored before somebody logs in and sends it."""
     if not Article.objects.filter(pk=article_id).exists():
         raise Http404
@@ -103,7 +103,7 @@ def with_kept(address: str, article_id: int) -> str:
 # Log in and sign up, which carry an intent on
 
 
-class CarriesIntent(auth_views.RedirectURLMixin):
+class CarriesIntent(auth_views.RedirectURLMixin, FormView):
     """A form that makes somebody a logged-in reader; the intent it may carry is saved then, and never before."""
 
     signed_intent = ""
