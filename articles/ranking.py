@@ -107,19 +107,21 @@ def present_order(present: Present, scores: Scores) -> Order:
 
 def hot_order(present: Present) -> Order:
     """Kept under a digest of itself, so that "More" can continue it while people go on liking."""
-    entries = present.snapshot.entries
-    likes = {entry.id: entry.likes for entry in entries} if present.just_loaded else like_counts(present.snapshot)
-    hot = sorted(((heat(likes.get(entry.id, 0), entry.published_at.timestamp()), entry.id) for entry in entries), reverse=True)
-    ids = array("q", [entry_id for _heat, entry_id in hot])
+    likes = like_counts(present)
+    hot = [(heat(likes.get(entry.id, 0), entry.published_at.timestamp()), entry.id) for entry in present.snapshot.entries]
+    ids = array("q", [entry_id for _heat, entry_id in sorted(hot, reverse=True)])
     name = f"hot:{blake2b(ids.tobytes(), digest_size=12).hexdigest()}"
     cache.set(name, ids, CACHE_SECONDS)
     return Order(name, ids)
 
 
-def like_counts(snapshot: Snapshot) -> dict[int, int]:
-    """The present ones, of the articles that have any."""
-    oldest = snapshot.entries[-1].published_at if snapshot.entries else None
-    return dict(Article.objects.filter(like_count__gt=0, published_at__gte=oldest).values_list("pk", "like_count"))
+def like_counts(present: Present) -> dict[int, int]:
+    """By article, from the rows: the snapshot's are good only in the request that loaded it."""
+    entries = present.snapshot.entries
+    if present.just_loaded or not entries:
+        return {entry.id: entry.likes for entry in entries}
+    liked = Article.objects.filter(like_count__gt=0, published_at__gte=entries[-1].published_at)
+    return dict(liked.values_list("pk", "like_count"))
 
 
 def kept_order(reader: User | None, name: str) -> Order | None:

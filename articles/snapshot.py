@@ -16,7 +16,7 @@ from articles.ordering import recency
 from articles.scoring import Corpus, scale_of
 
 SNAPSHOT_SIZE = 5000
-# New articles are seen at once; an edited or deleted one within this time.
+# A new article makes a new snapshot; an edited or deleted one shows in the cards at once, in the order after this time.
 SNAPSHOT_SECONDS = 15 * 60
 TAGS_OFFERED = 60
 
