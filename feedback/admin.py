@@ -1,4 +1,6 @@
-"""Feedback in the admin is for looking: it changes through `apply_feedback` alone. A reader is deleted through `delete_account`."""
+"""Feedback in the admin is for looking: it changes through `apply_feedback` alone, and a reader goes through `delete_account`."""
+
+from typing import Any
 
 from django.contrib import admin
 from django.contrib.auth.admin import UserAdmin
@@ -38,6 +40,12 @@ class IdempotencyKeyAdmin(ReadOnly):
 
 @admin.register(User)
 class ReaderAdmin(UserAdmin):
+    """What a reader said goes with the reader, though nobody may delete it by itself."""
+
+    def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
+        shown, counts, forbidden, protected = super().get_deleted_objects(objs, request)
+        return shown, counts, forbidden - {model._meta.verbose_name for model in (Feedback, IdempotencyKey)}, protected
+
     def delete_model(self, request: HttpRequest, obj: User) -> None:
         delete_account(obj.pk)
 

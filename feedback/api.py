@@ -5,6 +5,7 @@ import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
+from typing import cast
 
 from django.conf import settings
 from django.core.exceptions import ObjectDoesNotExist
@@ -55,7 +56,7 @@ class FeedbackView(APIView):
 
     def get(self, request: Request, article_id: str) -> HttpResponse:
         with missing_as_not_found(request):
-            state = current_state(profile_id=request.user.pk, article_id=int(article_id))
+            state = current_state(profile_id=reader_id(request), article_id=int(article_id))
         liked, not_interested = fields_of(state.verdict)
         counts = {"like_count": state.like_rows, "version": state.version}
         told = {"article": int(article_id), "liked": liked, "not_interested": not_interested, **counts}
@@ -74,7 +75,7 @@ class FeedbackView(APIView):
         headers = toggle_headers(request) if asked.wish.toggle else {}
 
         def act() -> Reply:
-            result = apply_feedback(profile_id=request.user.pk, article_id=article_id, wish=asked.wish, order=asked.order)
+            result = apply_feedback(profile_id=reader_id(request), article_id=article_id, wish=asked.wish, order=asked.order)
             return Reply(200, json.dumps(asdict(result)), headers)
 
         with missing_as_not_found(request):
@@ -92,9 +93,14 @@ class NotInterestedView(FeedbackView):
     field = Verdict.NOT_INTERESTED
 
 
+def reader_id(request: Request) -> int:
+    """The asking reader's user id; IsAuthenticated has refused everybody else."""
+    return cast(int, request.user.pk)
+
+
 def once(request: Request, article_id: int, asked: FeedbackRequest, key: str, field: Verdict, act: Callable[[], Reply]) -> Reply:
     content = fingerprint(field, article_id, asked)
-    return answer_once(profile_id=request.user.pk, key=key, fingerprint=content, action=act)
+    return answer_once(profile_id=reader_id(request), key=key, fingerprint=content, action=act)
 
 
 @contextmanager
@@ -103,7 +109,7 @@ def missing_as_not_found(request: Request) -> Iterator[None]:
     try:
         yield
     except (ObjectDoesNotExist, IntegrityError):
-        if not User.objects.filter(pk=request.user.pk).exists():
+        if not User.objects.filter(pk=reader_id(request)).exists():
             raise NotAuthenticated from None
         raise NotFound(_("This article is not available, or no longer.")) from None
 

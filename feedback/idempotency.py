@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from rest_framework import exceptions
@@ -17,6 +17,12 @@ from rest_framework import exceptions
 from feedback.models import IdempotencyKey
 
 LIFE = timedelta(hours=24)
+FIND_KEY = "SELECT * FROM feedback_idempotencykey WHERE reader_id = %s AND key = %s"
+LOCK_KEY = " FOR NO KEY UPDATE"
+CLAIM_KEY = """
+INSERT INTO feedback_idempotencykey (reader_id, key, fingerprint, headers, body, created_at)
+VALUES (%s, %s, '', '{}', '', CURRENT_TIMESTAMP) ON CONFLICT (reader_id, key) DO NOTHING
+"""
 KEY = re.compile(r'("?)([A-Za-z0-9._:~-]{8,128})\1')
 
 
@@ -57,23 +63,30 @@ def answer_once(*, profile_id: int, key: str, fingerprint: str, action: Callable
 
     `profile_id` is the reader's user id. Raises KeyReused, and whatever `action` raises (then nothing is kept).
     """
-    alive = IdempotencyKey.objects.filter(reader_id=profile_id, key=key, created_at__gt=timezone.now() - LIFE)
-    if row := alive.first():
+    if (row := find_key(profile_id, key)) and is_alive(row):
         return replay(row, fingerprint)
     with transaction.atomic():
         row = locked_key(profile_id, key)
-        if row.status is not None and row.created_at > timezone.now() - LIFE:
+        if row.status is not None and is_alive(row):
             return replay(row, fingerprint)
         return save_reply(row, fingerprint, action())
 
 
+def find_key(profile_id: int, key: str, lock: str = "") -> IdempotencyKey | None:
+    return next(iter(IdempotencyKey.objects.raw(FIND_KEY + lock, [profile_id, key])), None)
+
+
+def is_alive(row: IdempotencyKey) -> bool:
+    return row.created_at > timezone.now() - LIFE
+
+
 def locked_key(profile_id: int, key: str) -> IdempotencyKey:
     """The key's row, made if missing. One without a status is new: no other transaction can have committed it."""
+    lock = LOCK_KEY if connection.features.has_select_for_no_key_update else ""  # SQLite's transaction is a lock itself
     while True:
-        new = IdempotencyKey(reader_id=profile_id, key=key, created_at=timezone.now())
-        IdempotencyKey.objects.bulk_create([new], ignore_conflicts=True)
-        row = IdempotencyKey.objects.select_for_update(no_key=True).filter(reader_id=profile_id, key=key).first()
-        if row is not None:  # else it was pruned between the two statements
+        with connection.cursor() as cursor:
+            cursor.execute(CLAIM_KEY, [profile_id, key])
+        if row := find_key(profile_id, key, lock):  # else it was pruned between the two statements
             return row
 
 

@@ -95,7 +95,7 @@ def parse_multipart(raw: bytes, parameters: dict[str, str]) -> Pairs:
     if boundary and raw.strip() == b"--%s--" % boundary:
         return []
     message = BytesParser().parsebytes(b'Content-Type: multipart/form-data; boundary="%s"\r\n\r\n' % boundary + raw)
-    parts = message.get_payload() if message.is_multipart() else []
+    parts: Any = message.get_payload() if message.is_multipart() else []
     if message.defects or not boundary or not parts or len(parts) > MAX_FORM_FIELDS:
         raise exceptions.ParseError(_("The body is not a complete multipart form."))
     return [part_pair(part) for part in parts]
@@ -107,7 +107,8 @@ def part_pair(part: Message) -> tuple[str, Any]:
         raise exceptions.ParseError(_("A part of the multipart form has no name or is broken."))
     if part.get_filename() is not None:
         return name, None  # a file is never a value
-    return name, from_text(name, part.get_payload(decode=True).decode("utf-8", "replace"))
+    content: Any = part.get_payload(decode=True)
+    return name, from_text(name, content.decode("utf-8", "replace"))
 
 
 def from_text(name: str, text: str) -> Any:

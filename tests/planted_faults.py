@@ -26,8 +26,8 @@ FAULTS = [
     Fault(
         "the reader dropped from the key's uniqueness",
         "feedback/idempotency.py",
-        "filter(reader_id=profile_id, key=key",
-        "filter(key=key",
+        "WHERE reader_id = %s AND key = %s",
+        "WHERE %s > 0 AND key = %s",
         "tests/test_idempotency.py",
     ),
     Fault(
@@ -47,8 +47,8 @@ FAULTS = [
     Fault(
         "the version never moved",
         "feedback/services.py",
-        "row.profile.interest_version += 1",
-        "row.profile.interest_version += 0",
+        "interest_version + 1 WHERE",
+        "interest_version + 0 WHERE",
         "tests/test_feedback_api.py",
     ),
     Fault(

@@ -102,7 +102,9 @@ class TestDesiredState:
         api.put(like_url(article), {"liked": True}, format="json")
         assert Feedback.objects.values().get() == before
 
-    def test_a_profile_is_made_by_the_first_write(self, api: APIClient, reader: User, other_reader: User, article: Article) -> None:
+    def test_a_profile_is_made_by_the_first_write(
+        self, api: APIClient, reader: User, other_reader: User, article: Article
+    ) -> None:
         api.put(like_url(article), {"liked": True}, format="json")
         assert list(Profile.objects.values_list("pk", flat=True)) == [reader.pk]
 

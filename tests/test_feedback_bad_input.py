@@ -23,8 +23,29 @@ def part(name: str, value: str) -> str:
     return f'--edge\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n'
 
 
-WRONG_VALUES = [10**4000, None, "true", "false", 0, 1, 1.0, 2, "", "on", "yes", "f", "FALSE", "maybe", [], {}, [True], {"liked": True}]
-WRONG_JSON = [
+WRONG_VALUES = [
+    10**4000,
+    None,
+    "true",
+    "false",
+    0,
+    1,
+    1.0,
+    2,
+    "",
+    "on",
+    "yes",
+    "f",
+    "FALSE",
+    "maybe",
+    [],
+    {},
+    [True],
+    {"liked": True},
+]
+WRONG_CLIENTS: list[Any] = ["short", "x" * 65, "with space", "ünicode1", 12345678, None]
+WRONG_SEQS: list[Any] = [-1, 2**53, 1.5, 1.0, "7", True, None, []]
+WRONG_JSON: list[tuple[Any, str]] = [
     *[({"liked": value}, "liked") for value in WRONG_VALUES],
     ({"liked": True, "not_interested": True}, "not_interested"),
     ({"liked": True, "not_interested": None}, "not_interested"),
@@ -32,8 +53,11 @@ WRONG_JSON = [
     ({"liked": True, "client": "abcdefgh"}, "seq"),
     ({"liked": True, "seq": 5}, "client"),
     ({"client": "abcdefgh"}, "seq"),
-    *[({"liked": True, "client": client, "seq": 1}, "client") for client in ("short", "x" * 65, "with space", "ünicode1", 12345678, None)],
-    *[({"liked": True, "client": "abcdefgh", "seq": seq}, "seq") for seq in (-1, 2**53, 1.5, 1.0, "7", True, None, [])],
+    *[
+        ({"liked": True, "client": client, "seq": 1}, "client")
+        for client in ("short", "x" * 65, "with space", "ünicode1", 12345678, None)
+    ],
+    *[({"liked": True, "client": "abcdefgh", "seq": seq}, "seq") for seq in WRONG_SEQS],
 ]
 UNPARSABLE = [
     (b"{", JSON),
@@ -84,9 +108,7 @@ def liked(reader: User, article: Article) -> Article:
 
 
 def rows() -> list[Any]:
-    return [
-        list(model.objects.order_by("pk").values()) for model in (Feedback, Profile, IdempotencyKey, Article)
-    ]
+    return [list(model.objects.order_by("pk").values()) for model in (Feedback, Profile, IdempotencyKey, Article)]
 
 
 def assert_refused(api: APIClient, article: Article, method: str, body: bytes, type_: str, code: str, **extra: Any) -> Any:
@@ -210,7 +232,9 @@ def test_below_api_nothing_is_ever_html(api: APIClient, settings: Any, debug: bo
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("debug", [False, True])
-def test_a_database_that_is_away_is_503_and_says_when_to_come_back(api: APIClient, article: Article, settings: Any, debug: bool) -> None:
+def test_a_database_that_is_away_is_503_and_says_when_to_come_back(
+    api: APIClient, article: Article, settings: Any, debug: bool
+) -> None:
     settings.DEBUG = debug
 
     def away(*args: Any) -> Any:

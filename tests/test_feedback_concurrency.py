@@ -105,7 +105,11 @@ def test_one_reader_likes_many_articles_and_every_version_is_given_once(reader: 
 
 def test_the_newest_seq_wins_whatever_arrives_last(reader: User, other_reader: User, article: Article) -> None:
     save(other_reader, article, LIKE)
-    wishes = [Wish(liked=True, not_interested=False), Wish(liked=False, not_interested=False), Wish(liked=False, not_interested=True)]
+    wishes = [
+        Wish(liked=True, not_interested=False),
+        Wish(liked=False, not_interested=False),
+        Wish(liked=False, not_interested=True),
+    ]
     sends = [partial(save, reader, article, wishes[seq % 3], Order("browser-1", seq)) for seq in range(21)]
     results = at_once(sends)
     last = Feedback.objects.get(profile_id=reader.pk)

@@ -21,7 +21,9 @@ def send(api: APIClient, article: Article, body: Any = None, key: str = KEY, met
     return getattr(api, method)(url, body, format="json", HTTP_IDEMPOTENCY_KEY=key, **extra)
 
 
-def test_a_toggle_sent_again_with_its_key_toggles_once(api: APIClient, other_api: APIClient, reader: User, article: Article) -> None:
+def test_a_toggle_sent_again_with_its_key_toggles_once(
+    api: APIClient, other_api: APIClient, reader: User, article: Article
+) -> None:
     send(other_api, article)
     first, second = send(api, article), send(api, article)
     assert (second.status_code, second.content) == (200, first.content)
@@ -61,7 +63,9 @@ def test_the_quotes_are_not_part_of_the_key(api: APIClient, article: Article) ->
     assert send(api, article, {"liked": True}, key=f'"{KEY}"').has_header("Idempotency-Replayed")
 
 
-@pytest.mark.parametrize("key", ["", "short", "x" * 129, "with space 1", '"12345678', '12345678"', '""12345678""', "a,b,c,d,e,f", "schlüssel1"])
+@pytest.mark.parametrize(
+    "key", ["", "short", "x" * 129, "with space 1", '"12345678', '12345678"', '""12345678""', "a,b,c,d,e,f", "schlüssel1"]
+)
 def test_a_malformed_key_is_refused(api: APIClient, article: Article, key: str) -> None:
     answer = send(api, article, {"liked": True}, key=key)
     assert (answer.status_code, answer.json()["code"]) == (400, "idempotency_key_invalid")
@@ -144,6 +148,8 @@ def test_a_key_lives_for_a_day(api: APIClient, article: Article) -> None:
 
 def test_a_replay_is_two_statements(api: APIClient, article: Article) -> None:
     send(api, article, {"liked": True})
-    with CaptureQueriesContext(connection, ) as statements:
+    with CaptureQueriesContext(
+        connection,
+    ) as statements:
         send(api, article, {"liked": True})
     assert len(statements) == 2

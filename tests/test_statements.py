@@ -51,7 +51,13 @@ def test_statements_with_a_key(api: APIClient, other_reader: User, article: Arti
 def versions_of_rows() -> list[tuple[Any, ...]]:
     with connection.cursor() as cursor:
         rows = []
-        for table in ("feedback_feedback", "articles_profile", "articles_article", "feedback_idempotencykey", "articles_apitoken"):
+        for table in (
+            "feedback_feedback",
+            "articles_profile",
+            "articles_article",
+            "feedback_idempotencykey",
+            "articles_apitoken",
+        ):
             cursor.execute(f"SELECT xmin::text, ctid::text, t::text FROM {table} t ORDER BY 3")
             rows += cursor.fetchall()
         return rows
