@@ -21,7 +21,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 from django.views.generic import FormView
-from rest_framework.exceptions import APIException, ValidationError
+from rest_framework.exceptions import APIException, ParseError, UnsupportedMediaType, ValidationError
 
 from articles.models import Article, User
 from devpick.problems import problem_page
@@ -29,7 +29,7 @@ from feedback import intents
 from feedback.forms import DeleteAccountForm, SignUpForm
 from feedback.models import Verdict
 from feedback.readers import NameTaken, delete_account, sign_up
-from feedback.requests import content_length, parse_form, whole_body
+from feedback.requests import content_length, parse_form
 from feedback.serializers import FeedbackRequest, check_request
 from feedback.services import apply_feedback
 
@@ -58,8 +58,11 @@ def article_feedback(request: HttpRequest, article_id: str) -> HttpResponseBase:
 
 def read_press(request: HttpRequest) -> FeedbackRequest:
     """Both fields must be there: a form states the whole verdict, and is never a toggle. Raises APIException."""
-    pairs = parse_form(whole_body(request, content_length(request)), {})
-    asked = check_request(pairs, request.GET, field=Verdict.LIKED, may_toggle=False)
+    if request.content_type != "application/x-www-form-urlencoded":
+        raise UnsupportedMediaType(request.content_type or "")
+    if len(request.body) < content_length(request):  # Django would read it as a shorter form
+        raise ParseError
+    asked = check_request(parse_form(request.body, {}), request.GET, field=Verdict.LIKED, may_toggle=False)
     if asked.wish.not_interested is None:
         raise ValidationError({"not_interested": [_("This field is required: the state you want, true or false.")]})
     return asked
