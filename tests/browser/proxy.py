@@ -1,0 +1,273 @@
+"""The network between the browser and the server, as a small TCP proxy that can lose, cut, hold and answer.
+
+It speaks just enough HTTP/1.1: one request at a time per connection, bodies by Content-Length.
+"""
+
+import json
+import re
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Any
+
+HOLD_SECONDS = 20
+
+
+@dataclass(frozen=True)
+class Request:
+    """A request as the browser sent it. `is_first`: nothing else went over its connection before."""
+
+    method: str
+    path: str
+    headers: dict[str, str]
+    body: bytes
+    head: bytes
+    connection: int
+    is_first: bool
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+
+class Closed(Exception):
+    """The other side hung up."""
+
+
+def read_message(stream: socket.socket) -> tuple[bytes, bytes]:
+    """One message's head and body. Raises Closed if the stream ends before it."""
+    data = b""
+    while b"\r\n\r\n" not in data:
+        data += read_some(stream)
+    head, _, body = data.partition(b"\r\n\r\n")
+    length = int(headers_of(head).get("content-length", 0))
+    while len(body) < length:
+        body += read_some(stream)
+    return head + b"\r\n\r\n", body
+
+
+def read_some(stream: socket.socket) -> bytes:
+    data = stream.recv(65536)
+    if not data:
+        raise Closed
+    return data
+
+
+def headers_of(head: bytes) -> dict[str, str]:
+    lines = head.decode("latin-1").split("\r\n")[1:]
+    return {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
+
+
+# What may become of a request
+
+
+class Exchange:
+    """One request and the way back to the browser."""
+
+    def __init__(self, proxy: "Proxy", request: Request, browser: socket.socket) -> None:
+        self.proxy, self.request, self.browser = proxy, request, browser
+
+    def forward(self) -> bytes:
+        """The server's reply. From here on the request counts as received by the server."""
+        self.proxy.note(self.proxy.received, self.request)
+        with socket.create_connection(("127.0.0.1", self.proxy.upstream)) as server:
+            server.sendall(one_request(self.request.head) + self.request.body)
+            return b"".join(iter(lambda: server.recv(65536), b""))
+
+    def reply(self, data: bytes) -> None:
+        self.browser.sendall(data if self.proxy.keeps_alive else data.replace(b"\r\n", b"\r\nConnection: close\r\n", 1))
+        if not self.proxy.keeps_alive:
+            raise Closed
+
+
+Fate = Callable[[Exchange], None]
+
+
+def one_request(head: bytes) -> bytes:
+    return re.sub(rb"(?mi)^connection: [^\r]*", b"Connection: close", head)
+
+
+def deliver(exchange: Exchange) -> None:
+    exchange.reply(re.sub(rb"(?mi)^connection: close\r\n", b"", exchange.forward()))
+
+
+def lose_request(exchange: Exchange) -> None:
+    raise Closed
+
+
+def lose_reply(exchange: Exchange) -> None:
+    exchange.forward()
+    raise Closed
+
+
+def cut_head(exchange: Exchange) -> None:
+    exchange.browser.sendall(exchange.forward()[:30])
+    raise Closed
+
+
+def cut_body(exchange: Exchange) -> None:
+    """The head promises more than comes. Chromium gives such a reply as a 200 with what came."""
+    head, _, body = exchange.forward().partition(b"\r\n\r\n")
+    exchange.browser.sendall(head + b"\r\n\r\n" + body[: len(body) // 2])
+    raise Closed
+
+
+def no_body(exchange: Exchange) -> None:
+    head, _, _ = exchange.forward().partition(b"\r\n\r\n")
+    exchange.browser.sendall(head + b"\r\n\r\n")
+    raise Closed
+
+
+def answer(status: int, body: Any = None, content_type: str = "application/json", **headers: str) -> Fate:
+    """A reply of ours; the server never sees the request. `headers`: `Retry_After="2"`."""
+
+    def fate(exchange: Exchange) -> None:
+        data = body.encode() if isinstance(body, str) else json.dumps(body).encode()
+        lines = {"Content-Type": content_type, "Content-Length": str(len(data))}
+        lines |= {name.replace("_", "-"): value for name, value in headers.items()}
+        head = f"HTTP/1.1 {status} X\r\n" + "".join(f"{name}: {value}\r\n" for name, value in lines.items()) + "\r\n"
+        exchange.reply(head.encode("latin-1") + data)
+
+    return fate
+
+
+def problem(status: int, code: str, **headers: str) -> Fate:
+    return answer(status, {"status": status, "code": code}, "application/problem+json", **headers)
+
+
+class Gate:
+    """Holds what comes to it until it is opened."""
+
+    def __init__(self) -> None:
+        self.reached = threading.Event()
+        self.opened = threading.Event()
+
+    def pass_through(self) -> None:
+        self.reached.set()
+        self.opened.wait(HOLD_SECONDS)
+
+    def wait_until_reached(self) -> None:
+        assert self.reached.wait(HOLD_SECONDS), "Nothing came to the gate."
+
+    def open(self) -> None:
+        self.opened.set()
+
+
+def hold_request(gate: Gate, then: Fate = deliver) -> Fate:
+    """The server gets the request when the gate opens, even if the browser has given it up."""
+
+    def fate(exchange: Exchange) -> None:
+        gate.pass_through()
+        then(exchange)
+
+    return fate
+
+
+def hold_reply(gate: Gate) -> Fate:
+    def fate(exchange: Exchange) -> None:
+        reply = exchange.forward()
+        gate.pass_through()
+        exchange.reply(reply)
+
+    return fate
+
+
+# The proxy
+
+
+@dataclass
+class Rule:
+    method: str
+    path: re.Pattern[str]
+    fates: Iterator[Fate]
+
+
+@dataclass
+class Proxy:
+    """`sent`: what the browser sent; `received`: what reached the server. `keeps_alive` False: every request has a new connection."""
+
+    upstream: int
+    keeps_alive: bool = False
+    sent: list[Request] = field(default_factory=list)
+    received: list[Request] = field(default_factory=list)
+    rules: list[Rule] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.changed = threading.Condition()
+        self.connections = count()
+        self.listener = socket.create_server(("127.0.0.1", 0), backlog=64)
+        self.port = self.listener.getsockname()[1]
+        self.url = f"http://127.0.0.1:{self.port}"
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def reset(self) -> None:
+        """A network without faults, for the next test."""
+        with self.changed:
+            self.keeps_alive = False
+            self.sent, self.received, self.rules = [], [], []
+
+    def plan(self, *fates: Fate, method: str = "(PUT|POST)", path: str = r"/api/articles/\d+/") -> None:
+        """The next matching requests meet these fates, one each; those after them are delivered."""
+        self.rules.append(Rule(method, re.compile(path), iter(fates)))
+
+    def always(self, fate: Fate, method: str = "(PUT|POST)", path: str = r"/api/articles/\d+/") -> None:
+        self.rules = [Rule(method, re.compile(path), iter(lambda: fate, None))]
+
+    def heal(self) -> None:
+        self.rules = []
+
+    def saves(self) -> list[Request]:
+        """The feedback requests that reached the server."""
+        return [request for request in self.received if request.method in ("PUT", "POST") and "/api/" in request.path]
+
+    def tries(self) -> list[Request]:
+        """The feedback requests that the browser sent."""
+        return [request for request in self.sent if request.method in ("PUT", "POST") and "/api/" in request.path]
+
+    def wait_for_tries(self, number: int) -> None:
+        with self.changed:
+            came = self.changed.wait_for(lambda: len(self.tries()) >= number, HOLD_SECONDS)
+        assert came, f"Only {len(self.tries())} of {number} saves were sent."
+
+    def wait_for_saves(self, number: int) -> None:
+        with self.changed:
+            came = self.changed.wait_for(lambda: len(self.saves()) >= number, HOLD_SECONDS)
+        assert came, f"Only {len(self.saves())} of {number} saves came to the server."
+
+    def note(self, journal: list[Request], request: Request) -> None:
+        with self.changed:
+            journal.append(request)
+            self.changed.notify_all()
+
+    def accept(self) -> None:
+        while True:
+            browser, _address = self.listener.accept()
+            threading.Thread(target=self.serve, args=(browser, next(self.connections)), daemon=True).start()
+
+    def serve(self, browser: socket.socket, connection: int) -> None:
+        with browser, ending():
+            for number in count():
+                head, body = read_message(browser)
+                method, path, _version = head.decode("latin-1").split("\r\n")[0].split(" ")
+                request = Request(method, path, headers_of(head), body, head, connection, number == 0)
+                self.note(self.sent, request)
+                self.fate_of(request)(Exchange(self, request, browser))
+
+    def fate_of(self, request: Request) -> Fate:
+        with self.changed:
+            for rule in self.rules:
+                if re.fullmatch(rule.method, request.method) and rule.path.search(request.path):
+                    return next(rule.fates, deliver)
+        return deliver
+
+
+@contextmanager
+def ending() -> Iterator[None]:
+    """Either side hung up: the connection is over."""
+    try:
+        yield
+    except (Closed, ConnectionError):
+        pass
