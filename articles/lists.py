@@ -161,7 +161,7 @@ def dated_page(query: ListQuery, reader: User | None, present: Present, scores: 
 
 def latest_rows(query: ListQuery, reader: User | None) -> CardRows:
     """All articles but the hidden ones, whatever their age."""
-    shown = Q(verdict=None) | ~Q(verdict="not_interested")
+    shown = without("not_interested")
     if query.kept is not None:
         shown |= Q(pk=query.kept)
     rows = card_rows(reader).filter(shown, query.condition(), below(query.cursor, "published_at", "pk"))
@@ -169,13 +169,17 @@ def latest_rows(query: ListQuery, reader: User | None) -> CardRows:
 
 
 def marked_rows(query: ListQuery, reader: User | None) -> CardRows:
-    """What the reader marked so. A kept card has the mark no longer, so it stands on top."""
-    marked = Q(verdict=MARKED_VIEWS[query.view]) & query.condition() & below(query.cursor, "marked_at", "row")
-    newest = (F("marked_at").desc(), F("row").desc())
+    """What the reader marked so. A kept card that has the mark no longer has no place among the others: it stands on top."""
+    verdict, newest = MARKED_VIEWS[query.view], (F("marked_at").desc(), F("row").desc())
+    marked = Q(verdict=verdict) & query.condition() & below(query.cursor, "marked_at", "row")
     if query.kept is None:
         return card_rows(reader).filter(marked).order_by(*newest)
-    kept = Q(pk=query.kept)
+    kept = Q(pk=query.kept) & without(verdict)
     return card_rows(reader).filter(marked | kept).order_by(ExpressionWrapper(kept, BooleanField()).desc(), *newest)
+
+
+def without(verdict: str) -> Q:
+    return Q(verdict=None) | ~Q(verdict=verdict)
 
 
 def below(place: Place | None, at: str, key: str) -> Q:

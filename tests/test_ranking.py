@@ -139,7 +139,7 @@ def test_scores_name_match_reasons_and_what_is_hidden(shelf, reader, other_reade
     assert match is not None
     assert match < 50
     assert against[0] == "t:crypto"
-    assert (scores.hidden, scores.marks) == ({shelf["crypto"][0].pk}, 2)
+    assert (scores.hidden, scores.marks) == (frozenset({shelf["crypto"][0].pk}), 2)
     assert current_scores(other_reader) == NOTHING_SAID == current_scores(None)
 
 
