@@ -4,9 +4,10 @@ from ipaddress import ip_address, ip_network
 
 from django.conf import settings
 from django.http import HttpRequest
+from rest_framework.request import Request
 
 
-def client_address(request: HttpRequest) -> str:
+def client_address(request: HttpRequest | Request) -> str:
     """The nearest address that is no trusted proxy. A header is believed only as far as trusted proxies wrote it.
 
     A proxy on a Unix socket has no address; TRUSTED_PROXIES names it "unix".

@@ -53,7 +53,7 @@ class SessionAuthentication(authentication.SessionAuthentication):
 
     def enforce_csrf(self, request: Request) -> None:
         """By header, or by a form's field for old clients. On Django's request: DRF's own would parse the body first."""
-        keep_body_readable(request._request)
+        keep_body_readable(request._request, settings.API_MAX_BODY_BYTES)
         check = authentication.CSRFCheck(answer_nothing)
         check.process_request(request._request)
         if check.process_view(request._request, answer_nothing, (), {}):
@@ -65,14 +65,14 @@ def answer_nothing(request: HttpRequest) -> HttpResponse:
     return HttpResponse()
 
 
-def keep_body_readable(request: HttpRequest) -> None:
+def keep_body_readable(request: HttpRequest, max_bytes: int) -> None:
     """Django's CSRF check looks into forms and would use the body up.
 
     A small body is read now and can be read again. Of a large one (it will be refused by its length) nothing is read: `read(0)`
     makes Django take the form as unreadable.
     """
     length = request.META.get("CONTENT_LENGTH") or "0"
-    if length.isdigit() and int(length) <= settings.API_MAX_BODY_BYTES:
+    if length.isdigit() and int(length) <= max_bytes:
         request.body  # noqa: B018
     else:
         request.read(0)

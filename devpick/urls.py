@@ -7,22 +7,29 @@ from articles.urls import api_patterns as article_api_patterns
 from devpick.health import healthz, readyz
 from devpick.problems import api_not_found
 from feedback import views
+from feedback.limits import limited, wait_for_account_form, wait_to_write
 from feedback.urls import api_patterns as feedback_api_patterns
 
+limited_form = limited(wait_for_account_form)
+
 account_patterns = [
-    path("login/", views.LogIn.as_view(), name="login"),
-    path("signup/", views.SignUp.as_view(), name="signup"),
+    path("login/", limited_form(views.LogIn.as_view()), name="login"),
+    path("signup/", limited_form(views.SignUp.as_view()), name="signup"),
     path("logout/", auth_views.LogoutView.as_view(), name="logout"),
-    path("password/change/", views.PasswordChange.as_view(), name="password_change"),
-    path("password/reset/", views.PasswordReset.as_view(), name="password_reset"),
+    path("password/change/", limited_form(views.PasswordChange.as_view()), name="password_change"),
+    path("password/reset/", limited_form(views.PasswordReset.as_view()), name="password_reset"),
     path("password/reset/sent/", views.PasswordResetSent.as_view(), name="password_reset_done"),
     path("password/reset/<uidb64>/<token>/", views.PasswordResetConfirm.as_view(), name="password_reset_confirm"),
-    path("account/delete/", views.DeleteAccount.as_view(), name="account-delete"),
+    path("account/delete/", limited_form(views.DeleteAccount.as_view()), name="account-delete"),
 ]
 
 urlpatterns = [
     path("", include("articles.urls")),
-    re_path(r"^articles/(?P<article_id>[0-9]{1,18})/feedback$", views.article_feedback, name="article-feedback"),
+    re_path(
+        r"^articles/(?P<article_id>[0-9]{1,18})/feedback$",
+        limited(wait_to_write)(views.article_feedback),
+        name="article-feedback",
+    ),
     *account_patterns,
     path("help/toggles/", TemplateView.as_view(template_name="help/toggles.html"), name="toggle-upgrade-notes"),
     *article_api_patterns,

@@ -19,10 +19,9 @@ from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
 from rest_framework.views import APIView
 
-from articles.addresses import client_address
-from articles.limits import seconds_to_wait
 from articles.models import User
 from feedback.idempotency import Reply, answer_once, parse_key
+from feedback.limits import wait_to_write
 from feedback.models import Verdict
 from feedback.requests import read_pairs
 from feedback.serializers import FeedbackRequest, check_request, fingerprint
@@ -38,8 +37,7 @@ class WriteLimit(BaseThrottle):
 
     def allow_request(self, request: Request, view: APIView) -> bool:
         if request.method in ("PUT", "POST"):
-            by_reader = seconds_to_wait("write-reader", request.user.pk)
-            self.seconds = by_reader or seconds_to_wait("write-address", client_address(request._request))
+            self.seconds = wait_to_write(request)
         return self.seconds is None
 
     def wait(self) -> float | None:

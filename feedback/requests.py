@@ -34,13 +34,13 @@ class BodyTooLarge(exceptions.APIException):
     default_detail = _("The body is larger than 4 KiB. Send only the fields of the verdict.")
 
 
-def read_pairs(request: HttpRequest) -> Pairs:
+def read_pairs(request: HttpRequest, max_bytes: int = settings.API_MAX_BODY_BYTES) -> Pairs:
     """The members of the body in the order they were sent; an empty body of any type has none.
 
     Raises LengthRequired, BodyTooLarge, UnsupportedMediaType, ParseError, in the contract's order.
     """
     length = content_length(request)
-    if length > settings.API_MAX_BODY_BYTES:
+    if length > max_bytes:
         raise BodyTooLarge
     kind, parameters = parse_header_parameters(request.META.get("CONTENT_TYPE", ""))
     if length and kind not in PARSERS:

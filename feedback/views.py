@@ -8,6 +8,7 @@ from django.contrib.auth import login, logout
 from django.contrib.auth import views as auth_views
 from django.contrib.auth.mixins import LoginRequiredMixin
 from django.contrib.messages.views import SuccessMessageMixin
+from django.core.exceptions import ObjectDoesNotExist
 from django.db import IntegrityError
 from django.forms import Form
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect, QueryDict
@@ -18,26 +19,38 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.cache import never_cache
+from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 from django.views.generic import FormView
-from rest_framework.exceptions import APIException, ParseError, UnsupportedMediaType, ValidationError
+from rest_framework.exceptions import APIException, UnsupportedMediaType, ValidationError
 
+from articles.authentication import keep_body_readable
 from articles.models import Article, User
 from devpick.problems import problem_page
 from feedback import intents
 from feedback.forms import DeleteAccountForm, SignUpForm
 from feedback.models import Verdict
 from feedback.readers import NameTaken, delete_account, sign_up
-from feedback.requests import content_length, parse_form
+from feedback.requests import read_pairs
 from feedback.serializers import FeedbackRequest, check_request
 from feedback.services import apply_feedback
 
 # A press without JavaScript
 
+MAX_FORM_BYTES = 64 * 1024  # a verdict, and the address of the list it came from
 
-@require_http_methods(["GET", "HEAD", "POST"])
+
+@csrf_exempt
 def article_feedback(request: HttpRequest, article_id: str) -> HttpResponseBase:
+    """The CSRF check looks into the form and would use a multipart body up: read it before, so that it can be read again."""
+    keep_body_readable(request, MAX_FORM_BYTES)
+    return save_press(request, article_id)
+
+
+@csrf_protect
+@require_http_methods(["GET", "HEAD", "POST"])
+def save_press(request: HttpRequest, article_id: str) -> HttpResponseBase:
     """Bring one article to the whole verdict the form states, and go back to the list; a visitor is asked to log in first."""
     if request.method != "POST":  # the log-in page stands at this address, and somebody loads it anew
         return redirect("list")
@@ -51,18 +64,16 @@ def article_feedback(request: HttpRequest, article_id: str) -> HttpResponseBase:
         return reader_changed(request)
     try:
         apply_feedback(profile_id=request.user.pk, article_id=int(article_id), wish=asked.wish, order=asked.order)
-    except (Article.DoesNotExist, IntegrityError):
+    except (ObjectDoesNotExist, IntegrityError):
         raise Http404 from None
     return HttpResponseRedirect(with_kept(local_path(request.POST.get("next", "")), int(article_id)), status=303)
 
 
 def read_press(request: HttpRequest) -> FeedbackRequest:
     """Both fields must be there: a form states the whole verdict, and is never a toggle. Raises APIException."""
-    if request.content_type != "application/x-www-form-urlencoded":
-        raise UnsupportedMediaType(request.content_type or "")
-    if len(request.body) < content_length(request):  # Django would read it as a shorter form
-        raise ParseError
-    asked = check_request(parse_form(request.body, {}), request.GET, field=Verdict.LIKED, may_toggle=False)
+    if request.content_type == "application/json":
+        raise UnsupportedMediaType(request.content_type)
+    asked = check_request(read_pairs(request, MAX_FORM_BYTES), request.GET, field=Verdict.LIKED, may_toggle=False)
     if asked.wish.not_interested is None:
         raise ValidationError({"not_interested": [_("This field is required: the state you want, true or false.")]})
     return asked

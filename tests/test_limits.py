@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from django.test import RequestFactory
+from django.test import Client, RequestFactory
 from rest_framework.test import APIClient
 
 from articles.addresses import client_address
@@ -84,3 +84,30 @@ def test_two_readers_behind_one_proxy_have_addresses_of_their_own(settings: Any,
         like(api, article, HTTP_X_FORWARDED_FOR=address).status_code for address in ("192.0.2.1", "192.0.2.2", "192.0.2.1")
     ]
     assert answers == [200, 200, 429]
+
+
+class TestForms:
+    def test_a_press_without_javascript_is_a_write_too(
+        self, client: Client, reader: User, article: Article, settings: Any
+    ) -> None:
+        limit(settings, write_reader=1)
+        client.force_login(reader)
+        press = {"liked": "true", "not_interested": "false", "next": "/"}
+        answers = [client.post(f"/articles/{article.pk}/feedback", press) for _ in range(2)]
+        assert [answer.status_code for answer in answers] == [303, 429]
+        assert answers[1]["Retry-After"] == "40"
+
+    @pytest.mark.parametrize("address", ["/login/", "/signup/", "/password/reset/"])
+    def test_an_address_may_not_guess_for_ever(self, client: Client, db: None, settings: Any, address: str) -> None:
+        limit(settings, account_address=2)
+        assert [client.post(address, {}).status_code for _ in range(3)] == [200, 200, 429]
+        assert client.get(address).status_code == 200
+        assert client.post(address, {}, REMOTE_ADDR="192.0.2.9").status_code == 200
+
+    def test_one_name_is_not_guessed_from_many_addresses(self, client: Client, reader: User, settings: Any) -> None:
+        limit(settings, login_name=2)
+        guesses = [
+            client.post("/login/", {"username": name, "password": "wrong"}, REMOTE_ADDR=f"192.0.2.{n}").status_code
+            for n, name in enumerate([reader.username, reader.username.upper(), reader.username])
+        ]
+        assert guesses == [200, 200, 429]

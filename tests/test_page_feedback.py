@@ -148,10 +148,25 @@ def test_a_body_cut_anywhere_saves_nothing(site: Client, reader: User, article: 
     assert (statuses, stored(article)) == ({400}, (0, []))
 
 
-@pytest.mark.parametrize("kind", ["multipart/form-data; boundary=x", "application/json", "text/plain", ""])
+@pytest.mark.parametrize("kind", ["application/json", "text/plain", ""])
 def test_other_bodies_than_a_form_save_nothing(site: Client, article: Article, kind: str) -> None:
     response = site.post(f"/articles/{article.pk}/feedback", b'{"liked": true, "not_interested": false}', content_type=kind)
     assert (response.status_code, stored(article)) == (415, (0, []))
+
+
+def test_a_multipart_form_is_a_form_too(article: Article, reader: User) -> None:
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(reader)
+    client.cookies["csrftoken"] = "a" * 32
+    press = {"liked": "true", "not_interested": "false", "next": "/", "csrfmiddlewaretoken": "a" * 32}
+    assert client.post(f"/articles/{article.pk}/feedback", press).status_code == 303
+    assert stored(article)[0] == 1
+    cut = b'--x\r\nContent-Disposition: form-data; name="liked"\r\n\r\nfal'
+    refused = client.post(
+        f"/articles/{article.pk}/feedback", cut, content_type="multipart/form-data; boundary=x", headers={"X-CSRFToken": "a" * 32}
+    )
+    assert refused.status_code == 400
+    assert stored(article)[0] == 1
 
 
 @pytest.mark.parametrize("number", ["0", "999999999999999999"])
