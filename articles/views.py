@@ -14,7 +14,7 @@ from django.views.decorators.vary import vary_on_cookie
 from articles.lists import BadQuery, ListPage, ListQuery, list_page
 from articles.models import User
 from articles.page_data import page_data
-from devpick.problems import problem_page
+from articles.pages import problem_page
 
 HEADINGS = {
     "for-you": gettext_lazy("For you"),

@@ -96,11 +96,6 @@ def api_not_found(request: HttpRequest) -> HttpResponse:
     return problem(404, "not_found", "There is nothing at this address.")
 
 
-def problem_page(request: HttpRequest, status: int, heading: str, detail: str) -> HttpResponse:
-    """A failure of a page, in words: what happened, and what to do."""
-    return render(request, "error.html", {"code": status, "heading": heading, "detail": detail}, status=status)
-
-
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     return render(request, "404.html", status=404)
 

@@ -10,7 +10,7 @@ from rest_framework.request import Request
 
 from articles.addresses import client_address
 from articles.limits import seconds_to_wait
-from devpick.problems import problem_page
+from articles.pages import problem_page
 
 View = Callable[..., HttpResponseBase]
 

@@ -27,7 +27,7 @@ from rest_framework.exceptions import APIException, UnsupportedMediaType, Valida
 
 from articles.authentication import keep_body_readable
 from articles.models import Article, User
-from devpick.problems import problem_page
+from articles.pages import problem_page
 from feedback import intents
 from feedback.forms import DeleteAccountForm, SignUpForm
 from feedback.models import Verdict
