@@ -126,9 +126,7 @@ class CarriesIntent(auth_views.RedirectURLMixin, FormView):
     def get_form_kwargs(self) -> dict[str, Any]:
         """A post without a name only hands the intent over: it is answered by a fresh form, not by one full of errors."""
         kwargs: dict[str, Any] = super().get_form_kwargs()
-        if "username" not in self.request.POST:
-            kwargs.pop("data", None)
-        return kwargs
+        return kwargs if "username" in self.request.POST else kwargs | {"data": None, "files": None}
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         signed = self.signed_intent or self.request.POST.get("intent", "")

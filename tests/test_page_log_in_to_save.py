@@ -17,6 +17,7 @@ from tests.test_page_feedback import DISLIKE, LIKE, NOTHING, press, stored
 def log_in_form(response: Any) -> dict[str, str]:
     """The log-in form of an answer, as its fields stand."""
     assert response.status_code == 200
+    assert not page_of(response).all("div", class_="err")
     return page_of(response).one("form", action="/login/", class_="stack").fields()
 
 
@@ -60,7 +61,7 @@ def test_signing_up_saves_it_too(client: Client, other_reader: User, article: Ar
     kept = page_of(press(client, article, LIKE | {"next": "/?view=latest"}))
     handed_on = client.post("/signup/", kept.one("form", action="/signup/").fields())
     page = page_of(handed_on)
-    assert (handed_on.status_code, page.all("p", class_="err"), len(page.all("p", class_="box"))) == (200, [], 1)
+    assert (handed_on.status_code, page.all("div", class_="err"), len(page.all("p", class_="box"))) == (200, [], 1)
     fields = page.one("form", action="/signup/").fields() | {"username": "new", "password1": PASSWORD, "password2": PASSWORD}
     response = client.post("/signup/", fields)
     assert response["Location"] == f"/?view=latest&kept={article.pk}#article-{article.pk}"
