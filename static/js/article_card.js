@@ -220,7 +220,7 @@ class ArticleCard extends HTMLElement {
     const hadFocus = this.note.contains(document.activeElement);
     if (text !== this.text) {
       for (const node of this.words) node.remove();
-      this.words = text ? [span("", text, ...(extra ? [span("extra", ` ${extra}`)] : []))] : this.why;
+      this.words = text ? [span("", text, ...(extra ? [span("extra", ` ${extra}`)] : [])), new Text(" ")] : this.why;
       this.note.prepend(...this.words);
     }
     if (action !== this.action) this.offer(action);

@@ -10,8 +10,10 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from itertools import count
+from itertools import count, repeat
 from typing import Any
+
+from articles.models import Article
 
 HOLD_SECONDS = 20
 
@@ -210,22 +212,22 @@ class Proxy:
             self.sent, self.received, self.rules = [], [], []
 
     def plan(self, *fates: Fate, method: str = "(PUT|POST)", path: str = r"/api/articles/\d+/") -> None:
-        """The next matching requests meet these fates, one each; those after them are delivered."""
+        """The next matching requests meet these fates, one each; those after them meet what was planned later, or are delivered."""
         self.rules.append(Rule(method, re.compile(path), iter(fates)))
 
     def always(self, fate: Fate, method: str = "(PUT|POST)", path: str = r"/api/articles/\d+/") -> None:
-        self.rules = [Rule(method, re.compile(path), iter(lambda: fate, None))]
+        self.rules.append(Rule(method, re.compile(path), repeat(fate)))
 
     def heal(self) -> None:
         self.rules = []
 
-    def saves(self) -> list[Request]:
-        """The feedback requests that reached the server."""
-        return [request for request in self.received if request.method in ("PUT", "POST") and "/api/" in request.path]
+    def saves(self, article: Article | None = None) -> list[Request]:
+        """The feedback requests that reached the server; all, or those for one article."""
+        return [request for request in self.received if is_save(request, article)]
 
-    def tries(self) -> list[Request]:
+    def tries(self, article: Article | None = None) -> list[Request]:
         """The feedback requests that the browser sent."""
-        return [request for request in self.sent if request.method in ("PUT", "POST") and "/api/" in request.path]
+        return [request for request in self.sent if is_save(request, article)]
 
     def wait_for_tries(self, number: int) -> None:
         with self.changed:
@@ -259,9 +261,18 @@ class Proxy:
     def fate_of(self, request: Request) -> Fate:
         with self.changed:
             for rule in self.rules:
-                if re.fullmatch(rule.method, request.method) and rule.path.search(request.path):
-                    return next(rule.fates, deliver)
+                if (
+                    re.fullmatch(rule.method, request.method)
+                    and rule.path.search(request.path)
+                    and (fate := next(rule.fates, None))
+                ):
+                    return fate
         return deliver
+
+
+def is_save(request: Request, article: Article | None) -> bool:
+    which = rf"/api/articles/{article.pk if article else '[0-9]+'}/"
+    return request.method in ("PUT", "POST") and bool(re.match(which, request.path))
 
 
 @contextmanager
