@@ -1,0 +1,78 @@
+"""Feeds and articles for the people who run the site. Articles are what feeds say: they are read here, not written."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import admin
+from django.db.models import Count, QuerySet
+from django.http import HttpRequest
+from django.utils.translation import gettext_lazy as _
+
+from articles.feeds.links import web_address
+from articles.models import Article, Feed
+
+
+class FeedForm(forms.ModelForm):
+    def clean_url(self) -> str:
+        url = web_address(self.cleaned_data["url"])
+        if url is None:
+            raise forms.ValidationError(_("This is no web address. It must begin with http:// or https://."))
+        return url
+
+
+class StatusFilter(admin.SimpleListFilter):
+    title = _("last fetch")
+    parameter_name = "status"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
+        return [("failed", _("failed")), ("succeeded", _("succeeded")), ("never", _("not fetched yet"))]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Feed]) -> QuerySet[Feed]:
+        match self.value():
+            case "failed":
+                return queryset.exclude(last_error="")
+            case "succeeded":
+                return queryset.filter(last_error="", last_fetched_at__isnull=False)
+            case "never":
+                return queryset.filter(last_fetched_at__isnull=True)
+        return queryset
+
+
+@admin.register(Feed)
+class FeedAdmin(admin.ModelAdmin):
+    form = FeedForm
+    list_display = ["title", "url", "is_active", "article_count", "last_succeeded_at", "last_fetched_at", "last_error"]
+    list_filter = ["is_active", StatusFilter]
+    search_fields = ["title", "url", "last_error"]
+    actions = ["switch_on", "switch_off"]
+    readonly_fields = ["site_url", "last_fetched_at", "last_succeeded_at", "last_error", "etag", "last_modified"]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Feed]:
+        return super().get_queryset(request).annotate(article_count=Count("articles"))
+
+    @admin.display(description=_("articles"), ordering="article_count")
+    def article_count(self, feed: Any) -> int:
+        return feed.article_count
+
+    @admin.action(description=_("Fetch the selected feeds again"))
+    def switch_on(self, request: HttpRequest, queryset: QuerySet[Feed]) -> None:
+        queryset.update(is_active=True)
+
+    @admin.action(description=_("No longer fetch the selected feeds"))
+    def switch_off(self, request: HttpRequest, queryset: QuerySet[Feed]) -> None:
+        queryset.update(is_active=False)
+
+
+@admin.register(Article)
+class ArticleAdmin(admin.ModelAdmin):
+    list_display = ["title", "feed", "language", "tags", "like_count", "published_at", "first_seen_at"]
+    list_filter = ["language", "feed"]
+    list_select_related = ["feed"]
+    search_fields = ["title", "summary", "url"]
+    date_hierarchy = "published_at"
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Article | None = None) -> bool:
+        return False

@@ -1,0 +1,111 @@
+"""Connections that go only where a feed may be, and end in time.
+
+A feed's address, and every address a server redirects to, comes from outside. So each name is resolved here, every address it
+stands for is checked, and the connection goes to a checked address: a second look-up could answer something else.
+"""
+
+import socket
+import ssl
+import time
+from collections.abc import Iterable
+from ipaddress import IPv6Address, ip_address, ip_network
+from typing import Any
+
+import httpcore2
+import httpx2
+from django.conf import settings
+from django.utils.translation import gettext as _
+
+from articles.feeds import FeedError
+
+# IPv6 as assigned to networks. Others stand for IPv4 addresses, which may be private ones (mapped, NAT64).
+UNICAST = ip_network("2000::/3")
+
+
+class Deadline:
+    """The end of one fetch, all its redirects included. Time-outs of single reads do not add up to it."""
+
+    def __init__(self, seconds: float) -> None:
+        self.at = time.monotonic() + seconds
+
+    def left(self) -> float:
+        """Seconds until then, and never none: a socket takes 0 for "do not wait at all"."""
+        return max(self.at - time.monotonic(), 0.001)
+
+
+class GuardedStream(httpcore2.NetworkStream):
+    """A connection of which no read or write outlasts the deadline."""
+
+    def __init__(self, stream: httpcore2.NetworkStream, deadline: Deadline) -> None:
+        self.stream, self.deadline = stream, deadline
+
+    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        return self.stream.read(max_bytes, self.deadline.left())
+
+    def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        self.stream.write(buffer, self.deadline.left())
+
+    def close(self) -> None:
+        self.stream.close()
+
+    def start_tls(
+        self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
+    ) -> httpcore2.NetworkStream:
+        return GuardedStream(self.stream.start_tls(ssl_context, server_hostname, self.deadline.left()), self.deadline)
+
+    def get_extra_info(self, info: str) -> Any:
+        return self.stream.get_extra_info(info)
+
+
+class GuardedBackend(httpcore2.SyncBackend):
+    """Connects to checked addresses only."""
+
+    def __init__(self, deadline: Deadline) -> None:
+        self.deadline = deadline
+
+    def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[Any] | None = None,
+    ) -> httpcore2.NetworkStream:
+        *others, last = checked_addresses(host, port)
+        for address in others:
+            try:
+                return self.connect(address, port)
+            except (httpcore2.ConnectError, httpcore2.ConnectTimeout):
+                continue
+        return self.connect(last, port)
+
+    def connect(self, address: str, port: int) -> httpcore2.NetworkStream:
+        return GuardedStream(super().connect_tcp(address, port, self.deadline.left(), socket_options=()), self.deadline)
+
+
+class GuardedTransport(httpx2.HTTPTransport):
+    """httpx2's transport over our backend. It has no argument for one; its connection pool has."""
+
+    def __init__(self, deadline: Deadline) -> None:
+        context = httpx2.create_ssl_context()
+        super().__init__(verify=context, trust_env=False)
+        self._pool = httpcore2.ConnectionPool(ssl_context=context, network_backend=GuardedBackend(deadline))
+
+
+def checked_addresses(host: str, port: int) -> list[str]:
+    """The addresses of a host. One that is not public refuses them all: such an answer is an attempt to reach it."""
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):
+        raise FeedError(_("The name %(host)s cannot be found.") % {"host": host}) from None
+    addresses = list(dict.fromkeys(str(address[0]) for *_rest, address in found))
+    if not settings.FEEDS_ALLOW_PRIVATE_ADDRESSES and not all(is_public(address) for address in addresses):
+        raise FeedError(_("%(host)s is an address of a private network; it is not asked.") % {"host": host})
+    return addresses
+
+
+def is_public(address: str) -> bool:
+    """An address of the open internet: not this machine, not its network, not a cloud's metadata service."""
+    found = ip_address(address)
+    embeds = isinstance(found, IPv6Address) and (found not in UNICAST or found.sixtofour or found.teredo)
+    return found.is_global and not found.is_multicast and not embeds

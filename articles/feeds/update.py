@@ -1,0 +1,32 @@
+"""One feed's turn in two halves: the network's, which threads share, and the database's, which one thread does."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from articles.feeds.document import ParsedFeed
+from articles.feeds.fetch import TIMEOUT_SECONDS, Answer, fetch
+from articles.feeds.parse import parse
+from articles.feeds.store import Stored, note_unchanged, store
+from articles.models import Feed
+
+
+@dataclass(frozen=True)
+class Download:
+    """What a feed's address answered; `parsed` is None where nothing changed."""
+
+    answer: Answer
+    parsed: ParsedFeed | None
+
+
+def download(feed: Feed, timeout: float = TIMEOUT_SECONDS) -> Download:
+    """The network's half. No database; a `FeedError` says what went wrong."""
+    answer = fetch(feed.url, etag=feed.etag, last_modified=feed.last_modified, timeout=timeout)
+    return Download(answer, parse(answer.body, answer.content_type, answer.url) if answer.changed else None)
+
+
+def keep(feed: Feed, download: Download, now: datetime) -> Stored | None:
+    """The database's half; None where the feed is unchanged."""
+    if download.parsed is None:
+        note_unchanged(feed, now)
+        return None
+    return store(feed, download.parsed, now=now, etag=download.answer.etag, last_modified=download.answer.last_modified)
