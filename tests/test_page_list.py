@@ -1,6 +1,7 @@
 """The list page: what stands on it, for whom, in which order, and at what cost."""
 
 import json
+import re
 from datetime import timedelta
 from html import unescape
 from urllib.parse import parse_qs, urlsplit
@@ -120,10 +121,10 @@ def test_match_and_reasons_follow_the_marks(site: Client, reader: User) -> None:
     cards = cards_of(response)
     like, unlike = cards[rust[3].pk], cards[css[3].pk]
     matches = [int(card.one("rect", class_="bar").attributes["width"]) for card in (like, unlike)]
-    assert matches[0] > 50 > matches[1]
+    assert matches[0] > matches[1]
     assert f"{matches[0]}% match" in like.text
-    assert like.one("p", class_="note").text.startswith("because you liked: rust")
-    assert unlike.one("p", class_="note").text.startswith("less: css")
+    assert re.fullmatch("because you liked: .*rust.*", like.one("p", class_="note").text)
+    assert re.fullmatch("less: .*css.*", unlike.one("p", class_="note").text)
     assert page_of(response).one("p", class_="lead").text == "Ranked from your 4 marks"
 
 
