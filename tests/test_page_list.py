@@ -69,6 +69,13 @@ def test_each_title_and_summary_names_its_own_language(client: Client, db: None)
     assert titles == summaries == languages
 
 
+def test_source_and_tags_in_another_script_name_their_language_too(client: Client, db: None) -> None:
+    ArticleFactory(feed=FeedFactory(title="走り書き"), tags=["rust", "設計"], language="ja")
+    (card,) = cards_of(client.get("/")).values()
+    links = card.one("p", class_="meta").all("a")
+    assert [(link.text, link.attributes.get("lang")) for link in links] == [("走り書き", "ja"), ("rust", None), ("設計", "ja")]
+
+
 def test_the_buttons_send_the_whole_verdict_that_their_press_asks_for(site: Client, reader: User) -> None:
     new, liked, hidden = ArticleFactory.create_batch(3)
     mark(reader, liked, liked=True)
