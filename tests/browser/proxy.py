@@ -8,7 +8,7 @@ import re
 import socket
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import count, repeat
 from typing import Any
@@ -189,7 +189,10 @@ class Rule:
 
 @dataclass
 class Proxy:
-    """`sent`: what the browser sent; `received`: what reached the server. `keeps_alive` False: every request has a new connection."""
+    """`sent`: what the browser sent; `received`: what reached the server.
+
+    `keeps_alive` False: every request has a connection of its own.
+    """
 
     upstream: int
     keeps_alive: bool = False
@@ -212,7 +215,7 @@ class Proxy:
             self.sent, self.received, self.rules = [], [], []
 
     def plan(self, *fates: Fate, method: str = "(PUT|POST)", path: str = r"/api/articles/\d+/") -> None:
-        """The next matching requests meet these fates, one each; those after them meet what was planned later, or are delivered."""
+        """The next matching requests meet these fates, one each; those after them what was planned later, or are delivered."""
         self.rules.append(Rule(method, re.compile(path), iter(fates)))
 
     def always(self, fate: Fate, method: str = "(PUT|POST)", path: str = r"/api/articles/\d+/") -> None:
@@ -250,7 +253,7 @@ class Proxy:
             threading.Thread(target=self.serve, args=(browser, next(self.connections)), daemon=True).start()
 
     def serve(self, browser: socket.socket, connection: int) -> None:
-        with browser, ending():
+        with browser, suppress(Closed, ConnectionError):
             for number in count():
                 head, body = read_message(browser)
                 method, path, _version = head.decode("latin-1").split("\r\n")[0].split(" ")
@@ -273,12 +276,3 @@ class Proxy:
 def is_save(request: Request, article: Article | None) -> bool:
     which = rf"/api/articles/{article.pk if article else '[0-9]+'}/"
     return request.method in ("PUT", "POST") and bool(re.match(which, request.path))
-
-
-@contextmanager
-def ending() -> Iterator[None]:
-    """Either side hung up: the connection is over."""
-    try:
-        yield
-    except (Closed, ConnectionError):
-        pass

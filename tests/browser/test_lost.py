@@ -12,9 +12,7 @@ LIKED = (Verdict.LIKED, 2, 2)
 
 
 @pytest.mark.parametrize("fate", [lose_reply, cut_head, cut_body, no_body])
-def test_lost_reply_is_made_good_by_sending_the_same_again(
-    card: Card, network: Proxy, article: Article, reader: User, fate: Fate
-):
+def test_lost_reply_is_made_good_by_sending_again(card: Card, network: Proxy, article: Article, reader: User, fate: Fate):
     network.plan(fate)
     card.like.click()
     card.rests(Verdict.LIKED, 2)
@@ -36,7 +34,7 @@ def test_lost_request_reaches_the_server_by_the_repeat(card: Card, network: Prox
 def test_b13_reply_lost_on_a_reused_connection_is_answered_by_the_browsers_own_repeat(
     card: Card, network: Proxy, article: Article, reader: User
 ):
-    """Chromium sends again by itself when a reused connection closes without a reply; the page sees one save that changed nothing."""
+    """When a reused connection closes without a reply, Chromium itself sends again; the page sees a save that changed nothing."""
     network.keeps_alive = True
     card.page.reload()
     network.plan(lose_reply)
