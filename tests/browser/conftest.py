@@ -18,13 +18,14 @@ from tests.live_server import LiveServer
 
 # The page's own numbers, in small: a test that must wait for a time-out waits a second or two.
 QUICK = {"ceilings": [0.05, 0.1, 0.2, 0.2], "timeout": 1.5, "longest_retry_after": 1, "repeats_per_minute": 1000}
+EXTENSION = "chrome-extension://hmjmalpidjkmimjpjbobdffgblebmndm"  # the id follows from the key in its manifest
 
 expect.set_options(timeout=10_000)
 
 
 @pytest.fixture(scope="session")
 def quick_process(django_db_setup: None, django_db_blocker: Any) -> Iterator[LiveServer]:
-    with django_db_blocker.unblock(), LiveServer(PAGE_RETRY_POLICY=json.dumps(QUICK)) as server:
+    with django_db_blocker.unblock(), LiveServer(PAGE_RETRY_POLICY=json.dumps(QUICK), EXTENSION_ORIGINS=EXTENSION) as server:
         yield server
 
 
