@@ -14,8 +14,6 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
-from django.utils import timezone
-
 from articles.feeds.sample import load_sample
 from articles.models import Article, User
 from feedback.services import apply_feedback
