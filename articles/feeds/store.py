@@ -82,9 +82,9 @@ class Known:
         return row
 
     def find(self, story: Story) -> Article | None:
-        """By guid, unless address and title are both others: then the guid is used again, and likes stay with the old story."""
+        """By its guid, else by its address."""
         row = self.guids.get(story.guid)
-        if row and (row.address_key in story.keys or row.title == story.entry.title):
+        if row and is_same_story(row, story):
             return row
         return next((self.keys[key] for key in story.keys if key in self.keys), None)
 
@@ -93,6 +93,13 @@ class Known:
         if row.address_key in story.keys:
             return story.url, row.address_key
         return (row.url, row.address_key) if story.keys[0] in self.keys else (story.url, story.keys[0])
+
+
+def is_same_story(row: Article, story: Story) -> bool:
+    """Of two with one guid. Some feeds use a guid again for what is new: then address, title and date are all others, and the
+    likes stay with the old story."""
+    entry = story.entry
+    return row.address_key in story.keys or row.title == entry.title or entry.published_at in (None, row.published_at)
 
 
 def article_of(feed: Feed, story: Story, language: str, now: datetime) -> Article:
