@@ -19,7 +19,7 @@ AGE_OF_NEWEST = timedelta(hours=1)
 
 
 def load_sample(now: datetime) -> Stored:
-    """Stores the sample, dated as if its newest article had come out an hour before `now`. Articles that are there stay as they are."""
+    """Stores the sample, its newest article dated an hour before `now`. What is there already stays as it is."""
     feeds = {path.name: parse(path.read_bytes()) for path in sorted(FOLDER.iterdir())}
     newest = max(entry.published_at for feed in feeds.values() for entry in feed.entries if entry.published_at)
     stored = [load(name, moved(feed, now - AGE_OF_NEWEST - newest), now) for name, feed in feeds.items()]

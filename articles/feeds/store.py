@@ -4,8 +4,6 @@ One transaction a feed, and a number of statements that does not grow with its e
 never what readers made of it: feedback, `like_count`, `first_seen_at` and the place in the list stay.
 """
 
-import unicodedata
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -18,6 +16,7 @@ from articles.feeds.stories import Story, stories
 from articles.feeds.text import language_of, shorten
 from articles.models import Article, Feed
 from articles.scoring import features
+from articles.search import search_text
 from articles.topics import topics
 
 # `published_at` is not among them: a corrected date must not bring an old story back to the top, and an undated one has none.
@@ -119,12 +118,6 @@ def article_of(feed: Feed, story: Story, language: str, now: datetime) -> Articl
         features=features(title=entry.title, tags=tags, source=host),
         search_text=search_text(entry.title, entry.summary, tags),
     )
-
-
-def search_text(title: str, summary: str, tags: Iterable[str]) -> str:
-    """What the search box looks in; a whole line `#tag` is what the tag filter looks for."""
-    text = f"{title}\n{summary}\n" + "".join(f"#{tag}\n" for tag in tags)
-    return unicodedata.normalize("NFKC", text).casefold()
 
 
 def adopt(row: Article, article: Article, address: tuple[str, str]) -> bool:

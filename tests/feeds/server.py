@@ -19,7 +19,7 @@ class FeedServer:
     """Answers each path with its reply, or with what its function does with the connection. Keeps the headers it received."""
 
     def __init__(self) -> None:
-        self.replies: dict[str, Reply | Callable[[BaseHTTPRequestHandler], None]] = {}
+        self.replies: dict[str, Reply | Callable[[BaseHTTPRequestHandler], object]] = {}
         self.received: list[dict[str, str]] = []
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), handler_of(self))
         self.server.daemon_threads = True
