@@ -6,29 +6,45 @@ from playwright.sync_api import expect
 from articles.models import Article, User
 from feedback.models import Verdict
 from tests.browser.card import Card, stored
-from tests.browser.proxy import Fate, Gate, Proxy, cut_body, cut_head, hold_reply, hold_request, lose_reply, lose_request, no_body
+from tests.browser.proxy import (
+    Fate,
+    Gate,
+    Proxy,
+    Request,
+    cut_body,
+    cut_head,
+    hold_reply,
+    hold_request,
+    lose_reply,
+    lose_request,
+    no_body,
+)
 
 LIKED = (Verdict.LIKED, 2, 2)
 
 
 @pytest.mark.parametrize("fate", [lose_reply, cut_head, cut_body, no_body])
 def test_lost_reply_is_made_good_by_sending_again(card: Card, network: Proxy, article: Article, reader: User, fate: Fate):
-    network.plan(fate)
+    network.plan(fate, fate)  # twice: the first may be repeated by Chromium itself, the second is not
     card.like.click()
     card.rests(Verdict.LIKED, 2)
     assert stored(article, reader) == LIKED
-    first, second = network.saves()
-    assert (first.method, first.path, first.body) == (second.method, second.path, second.body) == ("PUT", first.path, first.body)
+    assert {(request.method, request.path, request.body) for request in network.saves()} == {like_of(network.saves()[0])}
+    assert len(network.saves()) == 3
     card.page.reload()
     card.rests(Verdict.LIKED, 2)
 
 
+def like_of(request: Request) -> tuple[str, str, bytes]:
+    return "PUT", request.path, request.body
+
+
 def test_lost_request_reaches_the_server_by_the_repeat(card: Card, network: Proxy, article: Article, reader: User):
-    network.plan(lose_request)
+    network.plan(lose_request, lose_request)
     card.like.click()
     card.rests(Verdict.LIKED, 2)
     assert stored(article, reader) == LIKED
-    assert (len(network.tries()), len(network.saves())) == (2, 1)
+    assert (len(network.tries()), len(network.saves())) == (3, 1)
 
 
 def test_b13_reply_lost_on_a_reused_connection_is_answered_by_the_browsers_own_repeat(
