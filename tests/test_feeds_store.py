@@ -289,6 +289,9 @@ def test_the_feed_tells_how_the_last_fetch_went(feed: Feed) -> None:
     note_failure(feed, "No answer. " * 99, NOW)
     feed.refresh_from_db()
     assert (feed.last_fetched_at, feed.last_succeeded_at, len(feed.last_error)) == (NOW, None, 500)
+    store(feed, parse(rss()), now=LATER, etag='"é"', last_modified="Mon")
+    feed.refresh_from_db()
+    assert (feed.etag, feed.last_modified) == ("", "Mon")  # a header that could not be sent back
     store(feed, parse(rss()), now=LATER, etag='"v1"', last_modified="x" * 101)
     feed.refresh_from_db()
     assert (feed.last_fetched_at, feed.last_succeeded_at, feed.last_error) == (LATER, LATER, "")

@@ -134,12 +134,15 @@ def note_success(feed: Feed, parsed: ParsedFeed, now: datetime, etag: str, last_
     if parsed.title and feed.title == host_of(feed.url):
         feed.title = shorten(parsed.title, FEED_TITLE_LENGTH)
     feed.site_url = parsed.site_url
-    # Cut off, a validator would be another one.
-    feed.etag = etag if len(etag) <= 500 else ""
-    feed.last_modified = last_modified if len(last_modified) <= 100 else ""
+    feed.etag, feed.last_modified = validator(etag, 500), validator(last_modified, 100)
     feed.last_fetched_at = feed.last_succeeded_at = now
     feed.last_error = ""
     feed.save(update_fields=["title", "site_url", "etag", "last_modified", "last_fetched_at", "last_succeeded_at", "last_error"])
+
+
+def validator(text: str, length: int) -> str:
+    """A validator that can be kept and sent back as it came, else none: then the feed is read in full each time."""
+    return text if len(text) <= length and text.isascii() else ""
 
 
 def note_unchanged(feed: Feed, now: datetime) -> None:
