@@ -134,6 +134,23 @@ def test_b15_after_a_failed_save_the_next_press_asks_for_the_same(card: Card, ne
     assert stored(article, reader) == (Verdict.LIKED, 2, 2)
 
 
+def test_retry_asks_for_the_recorded_verdict_whatever_the_card_has_heard_since(
+    card: Card, other_tab: Card, network: Proxy, article: Article, reader: User
+):
+    card.like.click()
+    other_tab.rests(Verdict.LIKED, 2)
+    network.plan(problem(500, "error"))
+    card.like.click()
+    card.shows(Verdict.LIKED, 2, "Not confirmed. Retry")
+    other_tab.not_interested.click()
+    card.shows(Verdict.NOT_INTERESTED, 1, "Not confirmed. Retry")
+    card.button("Retry").click()
+    card.rests(Verdict.NONE, 1)
+    wish = network.saves()[-1].json
+    assert (wish["liked"], wish["not_interested"]) == (False, False)
+    assert stored(article, reader) == (Verdict.NONE, 1, 1)
+
+
 def test_b17_one_failed_card_leaves_the_others_alone(page: Page, network: Proxy, reader: User):
     articles = ArticleFactory.create_batch(10)
     network.always(problem(500, "error"), path=f"/api/articles/{articles[3].pk}/")
