@@ -257,7 +257,7 @@ test("an intent stored by an earlier load counts as a send without a certain ans
   }
 });
 
-test("after an uncertain failure of a POST there is Reload and no repeat", () => {
+test("b61: after an uncertain failure of a POST there is Reload and no repeat", () => {
   const posted = after(pressed(), old).card;
   for (const came of [null, busy, reply(500), reply(200, { status: "ok" }), reply(502), old]) {
     const step = after(posted, came);

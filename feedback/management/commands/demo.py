@@ -104,7 +104,7 @@ def fetch_in_background() -> subprocess.Popen[bytes]:
 def start_server(port: int) -> subprocess.Popen[bytes]:
     """One process: its cache is shared by all requests. Threads: a slow client holds up nobody."""
     command = [sys.executable, "-m", "gunicorn", "--bind", f"127.0.0.1:{port}", "--threads", "8", "--no-control-socket"]
-    quiet = ["--log-level", "warning"]
+    quiet = ["--limit-request-line", "8190", "--log-level", "warning"]
     return subprocess.Popen([*command, *quiet, "devpick.wsgi"], cwd=settings.BASE_DIR, env=child_environment())
 
 
