@@ -1,4 +1,4 @@
-"""Plant known faults in the page's script; a browser test must catch each: `python -m tests.browser.planted_faults [NAME ...]`."""
+"""Plant known faults in the page's script; a browser test catches each: `python -m tests.browser.planted_faults [NAME ...]`."""
 
 import sys
 

@@ -168,6 +168,18 @@ def hold_request(gate: Gate, then: Fate = deliver) -> Fate:
     return fate
 
 
+def arrive_late(gate: Gate) -> Fate:
+    """The connection breaks at once; the server gets the request all the same, when the gate opens."""
+
+    def fate(exchange: Exchange) -> None:
+        exchange.browser.shutdown(socket.SHUT_RDWR)
+        gate.pass_through()
+        exchange.forward()
+        raise Closed
+
+    return fate
+
+
 def hold_reply(gate: Gate) -> Fate:
     def fate(exchange: Exchange) -> None:
         reply = exchange.forward()
@@ -232,15 +244,15 @@ class Proxy:
         """The feedback requests that the browser sent."""
         return [request for request in self.sent if is_save(request, article)]
 
-    def wait_for_tries(self, number: int) -> None:
-        with self.changed:
-            came = self.changed.wait_for(lambda: len(self.tries()) >= number, HOLD_SECONDS)
-        assert came, f"Only {len(self.tries())} of {number} saves were sent."
+    def wait_for_tries(self, number: int, article: Article | None = None) -> None:
+        self.wait_until(lambda: len(self.tries(article)) >= number, f"There were no {number} tries.")
 
-    def wait_for_saves(self, number: int) -> None:
+    def wait_for_saves(self, number: int, article: Article | None = None) -> None:
+        self.wait_until(lambda: len(self.saves(article)) >= number, f"No {number} saves came to the server.")
+
+    def wait_until(self, came: Callable[[], bool], otherwise: str) -> None:
         with self.changed:
-            came = self.changed.wait_for(lambda: len(self.saves()) >= number, HOLD_SECONDS)
-        assert came, f"Only {len(self.saves())} of {number} saves came to the server."
+            assert self.changed.wait_for(came, HOLD_SECONDS), otherwise
 
     def note(self, journal: list[Request], request: Request) -> None:
         with self.changed:

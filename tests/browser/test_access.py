@@ -9,6 +9,7 @@ from playwright.sync_api import BrowserContext, Page, ViewportSize, expect
 from articles.models import User
 from feedback.models import Verdict
 from tests.browser.card import Card
+from tests.browser.conftest import cards_of
 from tests.browser.old_server import old_server
 from tests.browser.proxy import Gate, Proxy, answer, hold_request, lose_reply, problem
 from tests.factories import ArticleFactory, FeedbackFactory, profile_of
@@ -164,22 +165,20 @@ def test_second_press_on_retry_while_it_is_under_way_does_nothing(card: Card, ne
     assert len(network.saves()) == 1
 
 
-@pytest.mark.parametrize(
-    ("status", "code", "focused"),
-    [
+def test_focus_stays_in_the_card_when_retry_goes(page: Page, network: Proxy):
+    ends = [
         (401, "not_authenticated", "Log in to save"),
         (403, "reader_changed", "Reload"),
-        (404, "not_found", None),
+        (404, "gone", None),
         (400, "invalid", None),
-    ],
-)
-def test_focus_stays_in_the_card_when_retry_goes(card: Card, network: Proxy, status: int, code: str, focused: str | None):
-    network.plan(problem(500, "error"), problem(status, code))
-    card.like.click()
-    card.button("Retry").focus()
-    card.page.keyboard.press("Enter")
-    expect(card.button("Retry")).to_have_count(0)
-    expect(card.button(focused) if focused else card.like).to_be_focused()
+    ]
+    for card, (status, code, focused) in zip(cards_of(page, [code for _status, code, _focused in ends]), ends, strict=True):
+        network.plan(problem(500, "error"), problem(status, code), path=card.address)
+        card.like.click()
+        card.button("Retry").focus()
+        card.page.keyboard.press("Enter")
+        expect(card.button("Retry")).to_have_count(0)
+        expect(card.button(focused) if focused else card.like).to_be_focused()
 
 
 def test_motion_only_where_it_is_wanted(card: Card, network: Proxy):

@@ -11,9 +11,9 @@ from feedback.models import Verdict
 from feedback.services import apply_feedback
 from feedback.verdicts import Wish
 from tests.browser.card import Card, stored
-from tests.browser.conftest import log_in, watch
-from tests.browser.proxy import Gate, Proxy, answer, hold_reply, hold_request, lose_reply, lose_request, problem
-from tests.factories import ArticleFactory, UserFactory
+from tests.browser.conftest import cards_of, log_in, watch
+from tests.browser.proxy import Gate, Proxy, hold_reply, hold_request, lose_reply, lose_request, problem
+from tests.factories import UserFactory
 
 LIKED = (Verdict.LIKED, 2, 2)
 FAILED = "Not confirmed. Retry"
@@ -120,15 +120,14 @@ def test_like_and_at_once_the_articles_link_is_not_lost(card: Card, network: Pro
 
 
 def test_leaving_paints_no_error(card: Card, network: Proxy):
-    network.always(hold_request(Gate()))
-    network.plan(answer(200, "", "text/html"), method="GET", path="/slow")
+    network.always(hold_request(Gate(), lose_request))
     card.like.click()
     network.wait_for_tries(1)
     card.page.evaluate(
-        "addEventListener('pagehide', () => sessionStorage.setItem('seen', document.querySelector('.note').innerText))"
+        "addEventListener('pagehide', () => { sessionStorage.leftWith = document.querySelector('.card').dataset.state })"
     )
     card.page.goto("/?view=latest")
-    assert card.page.evaluate("sessionStorage.getItem('seen')") in ("", "Saving…")
+    assert card.page.evaluate("sessionStorage.leftWith") == "saving"
 
 
 # Tabs
@@ -256,49 +255,25 @@ def test_back_while_saving(visited: Card, is_cached: bool, network: Proxy, artic
     assert stored(article, reader) == LIKED
 
 
-def test_back_while_waiting_is_failed_with_retry(visited: Card, is_cached: bool, network: Proxy, article: Article, reader: User):
-    network.plan(problem(503, "unavailable", Retry_After="1"))
-    visited.like.click()
-    expect(visited.note).to_have_text("Saving…")
+def test_back_with_a_card_in_every_state(visited: Card, is_cached: bool, network: Proxy, reader: User):
+    states = ["rested", "failed", "waited", "failed but saved"]
+    rested, failed, waited, saved = cards = cards_of(visited.page, states)
+    network.plan(*[problem(503, "unavailable")] * 5, path=failed.address)
+    network.plan(*[lose_reply] * 5, path=saved.address)
+    network.plan(problem(503, "unavailable", Retry_After="1"), path=waited.address)
+    for card in (failed, saved):
+        card.like.click()
+        card.shows(Verdict.NONE, 1, FAILED)
+    waited.like.click()
+    network.wait_for_tries(1, waited.article)
     go_away(visited)
+    network.sent.clear()
     come_back(visited, is_cached)
-    visited.shows(Verdict.NONE, 1, FAILED)
-    assert len(network.tries()) == 1
-    visited.button("Retry").click()
-    visited.rests(Verdict.LIKED, 2)
-    assert stored(article, reader) == LIKED
-
-
-def test_back_with_a_failed_intent(visited: Card, is_cached: bool, network: Proxy, article: Article, reader: User):
-    fail_a_like(visited, network)
-    go_away(visited)
-    come_back(visited, is_cached)
-    visited.shows(Verdict.NONE, 1, FAILED)
-    assert len(network.saves()) == 0
-    visited.button("Retry").click()
-    visited.rests(Verdict.LIKED, 2)
-    assert stored(article, reader) == LIKED
-
-
-def test_back_with_a_failed_intent_that_was_saved_all_the_same(
-    visited: Card, is_cached: bool, network: Proxy, article: Article, reader: User
-):
-    network.plan(*[lose_reply] * 5)
-    visited.like.click()
-    visited.shows(Verdict.NONE, 1, FAILED)
-    go_away(visited)
-    come_back(visited, is_cached)
-    visited.rests(Verdict.LIKED, 2)
-    assert stored(article, reader) == LIKED
-    assert len(network.saves()) == 5
-
-
-def test_back_asks_for_all_cards_in_one_request(visited: Card, is_cached: bool, network: Proxy):
-    ArticleFactory.create_batch(3)
-    visited.page.reload()
-    go_away(visited)
-    network.reset()
-    come_back(visited, is_cached)
-    visited.rests(Verdict.NONE, 1)
-    asked = [request.path for request in network.sent if request.path.startswith("/api/")]
-    assert (len(asked), asked[0].count("id=")) == (1, 4)
+    rested.rests(Verdict.NONE, 1)
+    saved.rests(Verdict.LIKED, 2)
+    assert [request.path.count("id=") for request in network.sent if "/api/" in request.path] == [len(cards) + 1]
+    for card in (failed, waited):
+        card.shows(Verdict.NONE, 1, FAILED)
+        card.button("Retry").click()
+        card.rests(Verdict.LIKED, 2)
+        assert stored(card.article, reader) == LIKED

@@ -1,16 +1,15 @@
 """A request, a reply or a part of one is lost: the like is saved once, counted once, and the card says what it knows."""
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from articles.models import Article, User
 from feedback.models import Verdict
 from tests.browser.card import Card, stored
+from tests.browser.conftest import cards_of
 from tests.browser.proxy import (
-    Fate,
     Gate,
     Proxy,
-    Request,
     cut_body,
     cut_head,
     hold_reply,
@@ -23,20 +22,21 @@ from tests.browser.proxy import (
 LIKED = (Verdict.LIKED, 2, 2)
 
 
-@pytest.mark.parametrize("fate", [lose_reply, cut_head, cut_body, no_body])
-def test_lost_reply_is_made_good_by_sending_again(card: Card, network: Proxy, article: Article, reader: User, fate: Fate):
-    network.plan(fate, fate)  # twice: the first may be repeated by Chromium itself, the second is not
-    card.like.click()
-    card.rests(Verdict.LIKED, 2)
-    assert stored(article, reader) == LIKED
-    assert {(request.method, request.path, request.body) for request in network.saves()} == {like_of(network.saves()[0])}
-    assert len(network.saves()) == 3
-    card.page.reload()
-    card.rests(Verdict.LIKED, 2)
-
-
-def like_of(request: Request) -> tuple[str, str, bytes]:
-    return "PUT", request.path, request.body
+def test_lost_reply_is_made_good_by_sending_again(page: Page, network: Proxy, reader: User):
+    fates = {"lost": lose_reply, "cut in its head": cut_head, "cut in its body": cut_body, "without its body": no_body}
+    cards = cards_of(page, [f"A reply {title}" for title in fates])
+    for card, fate in zip(cards, fates.values(), strict=True):
+        # Twice: the first may be repeated by Chromium itself, the second is not.
+        network.plan(fate, fate, path=card.address)
+        card.like.click()
+    for card in cards:
+        card.rests(Verdict.LIKED, 2)
+        assert stored(card.article, reader) == LIKED
+        saves = network.saves(card.article)
+        assert (len(saves), {(save.method, save.body) for save in saves}) == (3, {("PUT", saves[0].body)})
+    page.reload()
+    for card in cards:
+        card.rests(Verdict.LIKED, 2)
 
 
 def test_lost_request_reaches_the_server_by_the_repeat(card: Card, network: Proxy, article: Article, reader: User):

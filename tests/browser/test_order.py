@@ -3,15 +3,15 @@
 from articles.models import Article, User
 from feedback.models import Verdict
 from tests.browser.card import Card, stored
-from tests.browser.proxy import Gate, Proxy, hold_request
+from tests.browser.proxy import Gate, Proxy, arrive_late
 
 UNLIKED = (Verdict.NONE, 1, 1)
 
 
 def hold_the_like_back(card: Card, network: Proxy) -> Gate:
-    """A like that stays in the network; the page gives it up and saves it by a repeat."""
+    """A like that stays in the network; the page sees a broken connection and saves it by a repeat."""
     gate = Gate()
-    network.plan(hold_request(gate))
+    network.plan(arrive_late(gate))
     card.like.click()
     gate.wait_until_reached()
     card.rests(Verdict.LIKED, 2)
