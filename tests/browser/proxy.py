@@ -71,13 +71,19 @@ class Exchange:
 
     def __init__(self, proxy: "Proxy", request: Request, browser: socket.socket) -> None:
         self.proxy, self.request, self.browser = proxy, request, browser
+        self.journal = proxy.received  # a held request belongs to its own test, however late it comes
+
+    def is_done(self) -> None:
+        """The server has answered this request."""
+        self.proxy.note(self.journal, self.request)
 
     def forward(self) -> bytes:
-        """The server's reply. From here on the request counts as received by the server."""
-        self.proxy.note(self.proxy.received, self.request)
+        """The server's reply."""
         with socket.create_connection(("127.0.0.1", self.proxy.upstream)) as server:
             server.sendall(one_request(self.request.head) + self.request.body)
-            return b"".join(iter(lambda: server.recv(65536), b""))
+            reply = b"".join(iter(lambda: server.recv(65536), b""))
+        self.is_done()
+        return reply
 
     def reply(self, data: bytes) -> None:
         self.browser.sendall(data if self.proxy.keeps_alive else data.replace(b"\r\n", b"\r\nConnection: close\r\n", 1))
@@ -149,7 +155,8 @@ class Gate:
 
     def pass_through(self) -> None:
         self.reached.set()
-        self.opened.wait(HOLD_SECONDS)
+        if not self.opened.wait(HOLD_SECONDS):
+            raise Closed
 
     def wait_until_reached(self) -> None:
         assert self.reached.wait(HOLD_SECONDS), "Nothing came to the gate."
@@ -201,7 +208,7 @@ class Rule:
 
 @dataclass
 class Proxy:
-    """`sent`: what the browser sent; `received`: what reached the server.
+    """`sent`: what the browser sent; `received`: what the server has answered.
 
     `keeps_alive` False: every request has a connection of its own.
     """

@@ -108,7 +108,7 @@ def test_answer_to_a_given_up_send_paints_nothing(card: Card, network: Proxy, ar
     card.like.click()
     card.rests(Verdict.NONE, 1)
     gate.open()
-    network.wait_for_saves(3)
+    network.wait_until(lambda: network.saves()[-1].json["liked"], "The first send did not arrive.")
     card.page.reload()
     card.rests(Verdict.NONE, 1)
     assert stored(article, reader) == (Verdict.NONE, 1, 1)
