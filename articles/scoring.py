@@ -36,7 +36,8 @@ STOP_WORDS = frozenset(
     "a about after all also an and any are as at be been before being but by can could did do does for from get had has have how"
     " i if in into is it its just let like make me more most my new no not now of off on one only or other our out over own"
     " should show so some such than that the their them then there these they this those through to too under up us use using"
-    " very via was we well were what when where which while who why will with within without would you your".split()
+    " very via was we well were what when where which while who why will with within without would you your"
+    " two three four five six seven eight nine ten".split()
 )
 # Names of our field that end like one.
 NO_PLURALS = frozenset("alias canvas devops emacs jenkins kubernetes macos nixos pandas postgres rails redis windows".split())
