@@ -28,7 +28,7 @@ class Command(BaseCommand):
     help = "Prepare the database, the bundled sample and a demo reader, then serve DevPick on this machine."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--no-serve", action="store_true", help="prepare everything, start no server")
+        parser.add_argument("--no-serve", action="store_true", help="prepare the data, start no server")
         parser.add_argument("--offline", action="store_true", help="do not fetch the default feeds")
         parser.add_argument("--port", type=int, default=8000)
 
@@ -38,13 +38,13 @@ class Command(BaseCommand):
         call_command("migrate", verbosity=0)
         load_sample(timezone.now())
         login = prepare_reader()
-        if manage("collectstatic", "--no-input", "--verbosity", "0").wait():
-            raise CommandError("The static files could not be prepared; the lines above say why.")
         self.stdout.write(f"Log in as: {login}")
         if not no_serve:
             self.serve(port, offline=offline)
 
     def serve(self, port: int, *, offline: bool) -> None:
+        if manage("collectstatic", "--no-input", "--verbosity", "0").wait():
+            raise CommandError("The static files could not be prepared; the lines above say why.")
         with stopped_at_the_end() as children:
             if not offline:
                 self.stdout.write(f"Fetching the default feeds in the background; what came of it: {FETCH_LOG}")
@@ -74,7 +74,7 @@ def prepare_reader() -> str:
         user.set_password(PASSWORD)
         user.save(update_fields=["password"])
         like_a_few(user)
-    if user.check_password(PASSWORD):
+    if is_new or user.check_password(PASSWORD):
         return f"{USERNAME} / {PASSWORD}"
     return f"{USERNAME} (with the password that you gave it)"
 
