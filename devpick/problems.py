@@ -10,6 +10,8 @@ from django.core.signals import got_request_exception
 from django.db import InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, UnreadablePostError
 from django.shortcuts import render
+from redis.exceptions import ConnectionError as CacheAway
+from redis.exceptions import TimeoutError as CacheSlow
 from rest_framework import exceptions
 from rest_framework.negotiation import BaseContentNegotiation
 from rest_framework.request import Request
@@ -17,13 +19,14 @@ from rest_framework.request import Request
 logger = logging.getLogger(__name__)
 
 RETRY_AFTER_SECONDS = 2
-DATABASE_AWAY = (OperationalError, InterfaceError)  # away, busy, locked or out of connections
+# Away, busy, locked or out of connections; a cache that several processes share can be away like the database.
+AWAY = (OperationalError, InterfaceError, CacheAway, CacheSlow)
 
 
 class Unavailable(exceptions.APIException):
     status_code = 503
     default_code = "unavailable"
-    default_detail = "The database is away or busy. Nothing was lost; send the request again."
+    default_detail = "The database or the cache is away or busy. Nothing was lost; send the request again."
     wait = RETRY_AFTER_SECONDS
 
 
@@ -55,8 +58,8 @@ def as_api_exception(error: Exception) -> exceptions.APIException:
         return exceptions.PermissionDenied()
     if isinstance(error, UnreadablePostError):
         return exceptions.ParseError("The body could not be read to its end. Nothing was saved; send it again.")
-    if isinstance(error, DATABASE_AWAY):
-        logger.warning("database unavailable: %s", error)
+    if isinstance(error, AWAY):
+        logger.warning("database or cache unavailable: %s", error)
         return Unavailable()
     logger.error("unforeseen failure below /api/", exc_info=error)
     return exceptions.APIException("Something went wrong on our side.", "error")
@@ -126,7 +129,7 @@ class UnavailableMiddleware:
         return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
-        if not isinstance(error, DATABASE_AWAY):
+        if not isinstance(error, AWAY):
             return None
-        logger.warning("database unavailable: %s", error)
+        logger.warning("database or cache unavailable: %s", error)
         return unavailable_page(request)

@@ -1,6 +1,7 @@
 """DevPick's only settings file. Everything that differs between machines comes from the environment (table in the README)."""
 
 import sys
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +22,8 @@ def checkout_secret_key() -> str:
     """A random key of this checkout's own, kept in var/ so that log-ins outlive a restart."""
     VAR_DIR.mkdir(exist_ok=True)
     path = VAR_DIR / "secret-key"
-    if not path.exists():
-        path.touch(mode=0o600)
+    path.touch(mode=0o600)
+    if not path.read_text():
         path.write_text(get_random_secret_key())
     return path.read_text()
 
@@ -89,9 +90,15 @@ TEMPLATES = [
 
 def database(url: str) -> dict[str, Any]:
     """One connection's settings. Past the lock wait a save is answered 503, never queued for ever."""
-    config = dict(env.db_url_config(url))
+    try:
+        config = dict(env.db_url_config(url))
+        engine = config["ENGINE"].rpartition(".")[2]
+    except (KeyError, ValueError):
+        engine = ""
+    if engine not in ("sqlite3", "postgresql"):
+        raise ImproperlyConfigured("DATABASE_URL must be sqlite:///FILE or postgres://USER:PASSWORD@HOST:PORT/NAME.")
     options = config.setdefault("OPTIONS", {})
-    if config["ENGINE"].endswith("sqlite3"):
+    if engine == "sqlite3":
         # IMMEDIATE: a transaction that reads first and writes later cannot be refused in the middle.
         options |= {"transaction_mode": "IMMEDIATE", "timeout": 5, "init_command": "PRAGMA journal_mode=WAL"}
     elif "migrate" not in sys.argv[1:2]:  # a migration may wait for its lock
@@ -99,7 +106,7 @@ def database(url: str) -> dict[str, Any]:
     return config | {"CONN_MAX_AGE": env.int("CONN_MAX_AGE", default=600)}
 
 
-DATABASES = {"default": database(env("DATABASE_URL", default=f"sqlite:///{VAR_DIR / 'devpick.sqlite3'}"))}
+DATABASES = {"default": database(env("DATABASE_URL", default="") or f"sqlite:///{VAR_DIR / 'devpick.sqlite3'}")}
 if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
     VAR_DIR.mkdir(exist_ok=True)
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
@@ -158,6 +165,11 @@ CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[]) + EXTENSION_
 
 # Who is behind an address: the socket, or the client that these proxies name.
 TRUSTED_PROXIES = env.list("TRUSTED_PROXIES", default=[])
+for proxy in TRUSTED_PROXIES:
+    try:
+        proxy == "unix" or ip_network(proxy)
+    except ValueError as error:
+        raise ImproperlyConfigured(f"TRUSTED_PROXIES: {error}. Name addresses, networks or unix.") from None
 # Allowed requests in a minute.
 LIMITS = {
     "write-reader": env.int("WRITES_PER_MINUTE_READER", default=600),

@@ -35,6 +35,7 @@ urlpatterns = [
     *article_api_patterns,
     *feedback_api_patterns,
     re_path(r"^api(?:/.*)?$", api_not_found),
+    path("admin/login/", limited_form(admin.site.login)),
     path("admin/", admin.site.urls),
     path("healthz", healthz),
     path("readyz", readyz),

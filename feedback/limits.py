@@ -1,5 +1,6 @@
 """How often a reader or an address may write, and try the forms of an account."""
 
+import unicodedata
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
@@ -23,8 +24,11 @@ def wait_to_write(request: HttpRequest | Request) -> int | None:
 
 
 def wait_for_account_form(request: HttpRequest) -> int | None:
-    """Guessing is slow from one address, and slow for one name from many addresses."""
-    name = request.POST.get("username", "").casefold()
+    """Guessing is slow from one address, and slow for one name from many addresses.
+
+    The name is the one that log-in looks up: its form strips blanks and folds wide letters, too.
+    """
+    name = unicodedata.normalize("NFKC", request.POST.get("username", "").strip())[:150].casefold()
     by_name = seconds_to_wait("login-name", name) if name else None
     return by_name or seconds_to_wait("account-address", client_address(request))
 

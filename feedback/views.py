@@ -174,7 +174,7 @@ class SignUp(CarriesIntent, FormView):
 class PasswordChange(SuccessMessageMixin, auth_views.PasswordChangeView):
     template_name = "account/password_change.html"
     success_url = reverse_lazy("list")
-    success_message = gettext_lazy("Your password is changed. Other devices are logged out.")
+    success_message = gettext_lazy("Your password is changed. Other browsers are logged out; API tokens stay valid.")
 
 
 class PasswordReset(auth_views.PasswordResetView):

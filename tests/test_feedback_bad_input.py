@@ -147,7 +147,7 @@ def test_a_doubled_unknown_field_is_ignored(api: APIClient, liked: Article) -> N
 
 
 @pytest.mark.parametrize("method", ["PUT", "POST"])
-@pytest.mark.parametrize("query", ["liked=true", "not_interested=false", "liked="])
+@pytest.mark.parametrize("query", ["liked=true", "not_interested=false", "liked=", "client=abcdefgh&seq=5"])
 def test_a_field_in_the_address_is_refused(api: APIClient, liked: Article, method: str, query: str) -> None:
     assert_refused(api, liked, method, b'{"liked": true}', JSON, "invalid", QUERY_STRING=query)
     assert_refused(api, liked, method, b"", JSON, "invalid", QUERY_STRING=query)

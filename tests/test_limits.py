@@ -97,7 +97,7 @@ class TestForms:
         assert [answer.status_code for answer in answers] == [303, 429]
         assert answers[1]["Retry-After"] == "40"
 
-    @pytest.mark.parametrize("address", ["/login/", "/signup/", "/password/reset/"])
+    @pytest.mark.parametrize("address", ["/login/", "/signup/", "/password/reset/", "/admin/login/"])
     def test_an_address_may_not_guess_for_ever(self, client: Client, db: None, settings: Any, address: str) -> None:
         limit(settings, account_address=2)
         assert [client.post(address, {}).status_code for _ in range(3)] == [200, 200, 429]
@@ -108,6 +108,6 @@ class TestForms:
         limit(settings, login_name=2)
         guesses = [
             client.post("/login/", {"username": name, "password": "wrong"}, REMOTE_ADDR=f"192.0.2.{n}").status_code
-            for n, name in enumerate([reader.username, reader.username.upper(), reader.username])
+            for n, name in enumerate([reader.username, f" {reader.username.upper()} ", f"ｒ{reader.username[1:]}"])
         ]
         assert guesses == [200, 200, 429]

@@ -98,7 +98,7 @@ def test_changing_the_password_logs_other_browsers_out(client: Client, reader: U
         "/password/change/", {"old_password": PASSWORD, "new_password1": NEW_PASSWORD, "new_password2": NEW_PASSWORD}
     )
     assert response["Location"] == "/"
-    assert box_of(client) == "Your password is changed. Other devices are logged out."
+    assert box_of(client) == "Your password is changed. Other browsers are logged out; API tokens stay valid."
     shown = [bool(page_of(browser.get("/")).all("span", class_="name")) for browser in (client, elsewhere)]
     assert shown == [True, False]
     reader.refresh_from_db()

@@ -320,3 +320,12 @@ class TestStarved:
                 cursor.execute("DROP ROLE starved")
         assert (answer.status, answer.json()["code"]) == (503, "unavailable")
         assert not Feedback.objects.exists()
+
+    def test_a_cache_that_is_away(self, reader: User, article: Article) -> None:
+        """The limits count there, so nothing is written; the page's script sends again by itself after a 503."""
+        with LiveServer(CACHE_URL="redis://127.0.0.1:1/0") as server:
+            client = Client(server.url, token_of(reader))
+            answers = [client.like(article.pk, {"liked": True}), client.send("GET", "/"), client.send("GET", "/readyz")]
+        assert [answer.status for answer in answers] == [503, 503, 503]
+        assert answers[0].json()["code"] == "unavailable"
+        assert not Feedback.objects.exists()
