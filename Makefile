@@ -25,7 +25,7 @@ test: $(VENV)/installed-dev
 	@# The browser tests mostly wait: the run on SQLite goes beside them and is printed after them.
 	DATABASE_URL=sqlite://:memory: $(PY) -m pytest $(ON_SQLITE_TOO) > $(VENV)/sqlite.log 2>&1 & \
 	  $(PY) -m pytest tests/browser; browser=$$?; wait $$!; sqlite=$$?; cat $(VENV)/sqlite.log; exit $$((browser | sqlite))
-	$(call with_node,JavaScript unit tests,$(NODE) --test $(JS_TESTS))
+	$(call with_node,JavaScript unit tests,$(NODE) --test --test-reporter=spec $(JS_TESTS))
 
 check: $(VENV)/installed-dev $(if $(NODE),node_modules/.installed)
 	$(PY) -m ruff check
