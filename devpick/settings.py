@@ -149,11 +149,13 @@ CORS_ALLOW_HEADERS = [
     "authorization",
     "content-type",
     "idempotency-key",
+    "if-none-match",
     "x-client-version",
     "x-csrftoken",
     "x-devpick-reader",
 ]
-CORS_EXPOSE_HEADERS = ["Deprecation", "Idempotency-Replayed", "Link", "Retry-After"]
+CORS_ALLOW_METHODS = ["GET", "HEAD", "POST", "PUT"]
+CORS_EXPOSE_HEADERS = ["Content-Disposition", "Deprecation", "ETag", "Idempotency-Replayed", "Link", "Retry-After"]
 CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[]) + EXTENSION_ORIGINS
 
 # Who is behind an address: the socket, or the client that these proxies name.
@@ -162,6 +164,7 @@ TRUSTED_PROXIES = env.list("TRUSTED_PROXIES", default=[])
 LIMITS = {
     "write-reader": env.int("WRITES_PER_MINUTE_READER", default=600),
     "write-address": env.int("WRITES_PER_MINUTE_ADDRESS", default=1200),
+    "import-reader": env.int("IMPORTS_PER_MINUTE_READER", default=30),
     "account-address": env.int("ACCOUNT_FORMS_PER_MINUTE_ADDRESS", default=30),
     "login-name": env.int("LOGINS_PER_MINUTE_NAME", default=10),
 }
