@@ -13,7 +13,7 @@ JS_TESTS = $(wildcard tests/js/*.test.js tests/js/*.test.mjs)
 # What `check --deploy` looks at: the settings of a production machine.
 PRODUCTION = DEBUG=false INSECURE_HTTP=false ALLOWED_HOSTS=devpick.example SECRET_KEY=$$($(PY) -c "import secrets; print(secrets.token_urlsafe(64))")
 
-.PHONY: run test check bench clean
+.PHONY: run test check fuzz bench schema clean
 .DELETE_ON_ERROR:
 
 run: $(VENV)/installed
@@ -31,10 +31,16 @@ check: $(VENV)/installed-dev $(if $(NODE),node_modules/.installed)
 	$(PRODUCTION) $(PY) -m mypy
 	$(PRODUCTION) $(PY) manage.py makemigrations --check --dry-run
 	$(PRODUCTION) $(PY) manage.py check --deploy --fail-level WARNING
+	$(PRODUCTION) $(PY) manage.py spectacular --format openapi-json --validate --fail-on-warn | cmp -s - docs/openapi.json \
+	  || { echo "docs/openapi.json is not the description of this code: make schema"; exit 1; }
 	$(call with_node,JavaScript type check,node_modules/.bin/tsc --project tsconfig.json)
 
 bench: $(VENV)/installed-dev
 	@$(PY) -m tests.bench
+
+schema: $(VENV)/installed-dev # after a change of the API: try it, write the examples and the document down
+	WRITE_EXAMPLES=1 $(PY) -m pytest -q tests/test_openapi.py -k write_the_examples
+	$(PRODUCTION) $(PY) manage.py spectacular --format openapi-json --validate --fail-on-warn --file docs/openapi.json
 
 clean: # what was installed and built; var/ (the database) stays
 	rm -rf $(VENV) node_modules staticfiles .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -45,6 +45,7 @@ INSTALLED_APPS = [
     "whitenoise.runserver_nostatic",
     "django.contrib.staticfiles",
     "rest_framework",
+    "drf_spectacular",
     "knox",
     "corsheaders",
     "csp",
@@ -131,8 +132,15 @@ REST_FRAMEWORK = {
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_CONTENT_NEGOTIATION_CLASS": "devpick.problems.IgnoreAccept",
     "DEFAULT_METADATA_CLASS": None,
+    "DEFAULT_SCHEMA_CLASS": "devpick.openapi.DescribedView",
     "EXCEPTION_HANDLER": "devpick.problems.problem_response",
     "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
+}
+SPECTACULAR_SETTINGS = {
+    "OAS_VERSION": "3.1.1",
+    "TITLE": "DevPick",
+    "VERSION": "1",
+    "POSTPROCESSING_HOOKS": ["devpick.openapi.complete"],
 }
 API_MAX_BODY_BYTES = 4096
 # The day on which clients were told to send desired states instead of toggles (RFC 9745).

@@ -13,15 +13,14 @@ from rest_framework.exceptions import ParseError, ValidationError
 from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.throttling import BaseThrottle
 from rest_framework.views import APIView
 
 from articles.http import api_methods
-from articles.limits import seconds_to_wait
 from feedback.api import WriteLimit, reader_id
 from feedback.exports import MEDIA_TYPES, export
 from feedback.import_files import MAX_BYTES, BadFile, Line, read_lines
 from feedback.imports import Outcome, Report, apply_lines
+from feedback.limits import wait_to_import, wait_to_write
 from feedback.models import Feedback, Verdict
 from feedback.requests import BodyTooLarge, read_body
 from feedback.services import fields_of
@@ -36,17 +35,12 @@ KINDS = {media_type: kind for kind, media_type in MEDIA_TYPES.items()}
 unstored = cache_control(no_store=True)
 
 
-class ImportLimit(BaseThrottle):
-    """One import stands for many writes, so there are fewer of them."""
-
-    seconds: int | None = None
+class ImportLimit(WriteLimit):
+    """Those of every write, and one of its own."""
 
     def allow_request(self, request: Request, view: APIView) -> bool:
-        self.seconds = seconds_to_wait("import-reader", request.user.pk)
+        self.seconds = wait_to_write(request) or wait_to_import(request)
         return self.seconds is None
-
-    def wait(self) -> float | None:
-        return self.seconds
 
 
 # Changes
@@ -104,7 +98,7 @@ def export_file(request: Request) -> HttpResponseBase:
 @unstored
 @api_methods("POST")
 @permission_classes([IsAuthenticated])
-@throttle_classes([WriteLimit, ImportLimit])
+@throttle_classes([ImportLimit])
 def import_file(request: Request) -> Response:
     """Bring the file's verdicts about, at most a thousand at once from `start`; `next` is where the same body goes then."""
     start = number_in(request, "start", 1)
