@@ -1,4 +1,4 @@
-# make run · test · check · bench. Each installs what it needs into .venv, once; a second call takes seconds.
+# make run · test · check · fuzz · bench. Each installs what it needs into .venv, once; a second call takes seconds.
 PORT ?= 8000
 PYTHON ?= python3
 UV := $(shell command -v uv)
@@ -35,6 +35,9 @@ check: $(VENV)/installed-dev $(if $(NODE),node_modules/.installed)
 	  || { echo "docs/openapi.json is not the description of this code: make schema"; exit 1; }
 	$(call with_node,JavaScript type check,node_modules/.bin/tsc --project tsconfig.json)
 
+fuzz: $(VENV)/installed-dev $(VENV)/fuzz/installed # the whole API against its description, with and without log-in: minutes
+	$(PY) -m tests.fuzz $(VENV)/fuzz/bin/schemathesis
+
 bench: $(VENV)/installed-dev
 	@$(PY) -m tests.bench
 
@@ -62,6 +65,12 @@ $(VENV)/installed: requirements.txt | $(PY)
 $(VENV)/installed-dev: requirements-dev.txt $(VENV)/installed
 	@echo "Installing the development tools into $(VENV) ..."
 	@$(PIP) --require-hashes -r requirements-dev.txt
+	@touch $@
+
+$(VENV)/fuzz/installed: requirements-fuzz.txt | $(PY)
+	@echo "Installing the fuzzer into $(VENV)/fuzz ..."
+	@$(PY) -m venv $(VENV)/fuzz
+	@$(VENV)/fuzz/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-fuzz.txt
 	@touch $@
 
 node_modules/.installed: package-lock.json

@@ -1,17 +1,36 @@
 """The API's description: as an OpenAPI document for programs, and as a page for people."""
 
 import json
-from functools import cache
+from collections.abc import Callable
+from functools import cache, wraps
 from http import HTTPStatus
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.views.decorators.http import require_safe
+from django.views.decorators.csrf import csrf_exempt
 from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.renderers import OpenApiJsonRenderer
 
 from devpick.openapi import PROBLEM
+from devpick.problems import problem
+
+View = Callable[[HttpRequest], HttpResponse]
+
+
+def only_read(view: View) -> View:
+    """Refuses other methods as every address below /api/ does."""
+
+    @csrf_exempt
+    @wraps(view)
+    def answer(request: HttpRequest) -> HttpResponse:
+        if request.method in ("GET", "HEAD"):
+            return view(request)
+        response = problem(405, "method_not_allowed", "This address can only be read.")
+        response["Allow"] = "GET, HEAD"
+        return response
+
+    return answer
 
 
 @cache
@@ -27,12 +46,12 @@ def document_text() -> bytes:
     return text
 
 
-@require_safe
+@only_read
 def api_schema(request: HttpRequest) -> HttpResponse:
     return HttpResponse(document_text(), content_type="application/vnd.oai.openapi+json")
 
 
-@require_safe
+@only_read
 def api_docs(request: HttpRequest) -> HttpResponse:
     """Rendered here: a page of the usual viewers loads scripts and styles that the site's policy refuses."""
     return render(request, "api/docs.html", {"info": document()["info"], "sections": sections()})

@@ -10,6 +10,7 @@ from django.core.signals import got_request_exception
 from django.db import InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, UnreadablePostError
 from django.shortcuts import render
+from django.views.decorators.csrf import csrf_exempt
 from rest_framework import exceptions
 from rest_framework.negotiation import BaseContentNegotiation
 from rest_framework.request import Request
@@ -92,6 +93,7 @@ def errors_of(failure: exceptions.APIException) -> dict[str, Any] | None:
     return failure.detail if isinstance(failure.detail, dict) else None
 
 
+@csrf_exempt  # else a PUT to a wrong address would be answered by a page about forms
 def api_not_found(request: HttpRequest) -> HttpResponse:
     return problem(404, "not_found", "There is nothing at this address.")
 

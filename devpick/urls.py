@@ -42,7 +42,8 @@ urlpatterns = [
     path("api/docs/", api_docs, name="api-docs"),
     *article_api_patterns,
     *feedback_api_patterns,
-    re_path(r"^api(?:/.*)?$", api_not_found),
+    path("api", api_not_found),
+    re_path(r"^api/", api_not_found),  # whatever follows, a line break too
     path("admin/", admin.site.urls),
     path("healthz", healthz),
     path("readyz", readyz),
