@@ -1,7 +1,7 @@
 """make fuzz: schemathesis sends what the API's description allows, and what it does not, to a real server.
 
-No request may be answered 5xx, or in a way that the description does not know: status, type, headers, shape. Run as nobody, with a
-token and with a session. Usage: python -m tests.fuzz PATH-OF-SCHEMATHESIS
+No request may be answered 5xx, or in a way that the description does not know: status, type, headers, shape. Run as nobody, with
+a token and with a session. Usage: python -m tests.fuzz PATH-OF-SCHEMATHESIS
 """
 
 import logging
