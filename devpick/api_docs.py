@@ -8,6 +8,8 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
 from django.views.decorators.csrf import csrf_exempt
 from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.renderers import OpenApiJsonRenderer
@@ -15,6 +17,7 @@ from drf_spectacular.renderers import OpenApiJsonRenderer
 from devpick.openapi import PROBLEM
 from devpick.problems import problem
 
+TEXTS = ("summary", "description")
 View = Callable[[HttpRequest], HttpResponse]
 
 
@@ -54,18 +57,37 @@ def api_schema(request: HttpRequest) -> HttpResponse:
 @only_read
 def api_docs(request: HttpRequest) -> HttpResponse:
     """Rendered here: a page of the usual viewers loads scripts and styles that the site's policy refuses."""
-    return render(request, "api/docs.html", {"info": document()["info"], "sections": sections()})
+    return render(request, "api/docs.html", {"info": with_code(document()["info"]), "sections": sections()})
 
 
 @cache
 def sections() -> list[tuple[str, list[dict[str, Any]]]]:
     """The operations under their headings, as the template shows them."""
     shown = [
-        shown_operation(path, method, operation)
+        shown_operation(path, method, with_code(methods[method]))
         for path, methods in document()["paths"].items()
-        for method, operation in methods.items()
+        for method in ("get", "put", "post")
+        if method in methods
     ]
     return [(tag["name"], [found for found in shown if tag["name"] in found["tags"]]) for tag in document()["tags"]]
+
+
+def with_code(part: Any) -> Any:
+    """The same with the texts for people as HTML: what stands between backticks is code. Examples stay as they are."""
+    if isinstance(part, list):
+        return [with_code(item) for item in part]
+    if not isinstance(part, dict):
+        return part
+    return {
+        name: html_of(value) if name in TEXTS else value if name == "value" else with_code(value) for name, value in part.items()
+    }
+
+
+def html_of(text: str) -> SafeString:
+    words = text.split("`")
+    return format_html_join(
+        "", "{}", ((format_html("<code>{}</code>", word) if n % 2 else word,) for n, word in enumerate(words))
+    )
 
 
 def shown_operation(path: str, method: str, operation: dict[str, Any]) -> dict[str, Any]:
