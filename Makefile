@@ -43,7 +43,7 @@ bench: $(VENV)/installed-dev
 
 schema: $(VENV)/installed-dev # after a change of the API: try it, write the examples and the document down
 	WRITE_EXAMPLES=1 $(PY) -m pytest -q tests/test_openapi.py -k write_the_examples
-	$(PRODUCTION) $(PY) manage.py spectacular --format openapi-json --validate --fail-on-warn --file docs/openapi.json
+	$(PRODUCTION) $(PY) manage.py spectacular --format openapi-json --validate --fail-on-warn > docs/openapi.json
 
 clean: # what was installed and built; var/ (the database) stays
 	rm -rf $(VENV) node_modules staticfiles .mypy_cache .pytest_cache .ruff_cache .hypothesis
