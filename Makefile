@@ -21,8 +21,10 @@ run: $(VENV)/installed
 
 test: $(VENV)/installed-dev
 	$(PY) -m tests.chromium
-	$(PY) -m pytest
-	DATABASE_URL=sqlite://:memory: $(PY) -m pytest $(ON_SQLITE_TOO)
+	$(PY) -m pytest --ignore tests/browser
+	@# The browser tests mostly wait: the run on SQLite goes beside them and is printed after them.
+	DATABASE_URL=sqlite://:memory: $(PY) -m pytest $(ON_SQLITE_TOO) > $(VENV)/sqlite.log 2>&1 & \
+	  $(PY) -m pytest tests/browser; browser=$$?; wait $$!; sqlite=$$?; cat $(VENV)/sqlite.log; exit $$((browser | sqlite))
 	$(call with_node,JavaScript unit tests,$(NODE) --test $(JS_TESTS))
 
 check: $(VENV)/installed-dev $(if $(NODE),node_modules/.installed)

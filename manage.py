@@ -11,8 +11,14 @@ def main() -> None:
     if "SECRET_KEY" not in os.environ:
         os.environ.setdefault("DEBUG", "true")
     from django.core.management import execute_from_command_line
+    from django.db import DatabaseError
 
-    execute_from_command_line(sys.argv)
+    try:
+        execute_from_command_line(sys.argv)
+    except DatabaseError as error:
+        if "--traceback" in sys.argv:
+            raise
+        sys.exit(f"The database is away, busy, or not migrated (manage.py migrate): {error}")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,6 @@
 """The lists of articles: what was asked for, and one page of it. The page and the API show the same ones."""
 
 import re
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -16,6 +15,7 @@ from articles.cursors import RANKED_VIEW, TOP, DatedPlace, Place, RankedPlace, p
 from articles.models import User
 from articles.ordering import spread_sources
 from articles.ranking import Scores, kept_order, present_order, scores_of
+from articles.search import fold
 from articles.snapshot import Entry, Present, Snapshot, read_present
 
 PAGE_SIZE = 30
@@ -72,10 +72,6 @@ class ListQuery:
         if self.source not in ("", entry.source) or self.lang not in ("", entry.language):
             return False
         return all(term in entry.search_text for term in self.terms)
-
-
-def fold(text: str) -> str:
-    return unicodedata.normalize("NFKC", text).casefold()
 
 
 def parse_filter(name: str, text: str) -> str:

@@ -20,7 +20,7 @@ def page_data(request: HttpRequest) -> dict[str, Any]:
         "urls": {
             "liked": address("api-like") + "/",
             "not_interested": address("api-not-interested") + "/",
-            "states": reverse("api-articles"),
+            "states": reverse("api-articles") + "/",
             "form": address("article-feedback"),
         },
         "texts": texts(),

@@ -3,11 +3,13 @@
 from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from hashlib import blake2b
 from typing import NamedTuple
 
 from django.core.cache import cache
 from django.db.models import FilteredRelation, Q
+from django.utils import timezone
 
 from articles.models import Article, User
 from articles.ordering import heat
@@ -15,6 +17,7 @@ from articles.scoring import Features, Taste
 from articles.snapshot import Present, Snapshot, read_present
 
 CACHE_SECONDS = 15 * 60
+LIKES_STAY = timedelta(days=1)  # in "For you", where the reader may still want to take one back
 
 # match · features that speak for the article · features that speak against it
 Fit = tuple[int | None, tuple[str, ...], tuple[str, ...]]
@@ -24,13 +27,15 @@ class Mark(NamedTuple):
     verdict: str
     article: int
     features: Features
+    marked_at: datetime
 
 
 @dataclass(frozen=True)
 class Scores:
     """What a reader's marks make of the snapshot.
 
-    `fits`: every article of it, the best first; empty before the first like. `hidden`: the ones marked not interested.
+    `fits`: every article of it, the best first; empty before the first like. `hidden`: the ones marked not interested, and those
+    liked more than a day ago: they made the taste and would stand on top of "For you" for ever, and "Liked" has them.
     `marks`: how many verdicts this was made from.
     """
 
@@ -74,14 +79,15 @@ def marks_of(reader: User) -> list[Mark]:
     """Oldest first, also of articles older than the snapshot; an empty verdict is no mark."""
     mine = FilteredRelation("feedback", condition=Q(feedback__profile=reader.pk))
     marked = Article.objects.annotate(mine=mine).filter(mine__verdict__in=("liked", "not_interested"))
-    rows = marked.order_by("mine__marked_at", "mine__pk").values_list("mine__verdict", "pk", "features")
+    rows = marked.order_by("mine__marked_at", "mine__pk").values_list("mine__verdict", "pk", "features", "mine__marked_at")
     return [Mark(*row) for row in rows]
 
 
 def score_snapshot(snapshot: Snapshot, marks: Sequence[Mark]) -> Scores:
     liked = [mark.features for mark in marks if mark.verdict == "liked"]
     refused = [mark for mark in marks if mark.verdict == "not_interested"]
-    hidden = frozenset(mark.article for mark in refused)
+    day_ago = timezone.now() - LIKES_STAY
+    hidden = frozenset(mark.article for mark in marks if mark.verdict == "not_interested" or mark.marked_at < day_ago)
     if not liked:
         return Scores({}, hidden, len(marks))
     taste = Taste.fit(snapshot.corpus, likes=liked, not_interested=[mark.features for mark in refused])

@@ -8,7 +8,8 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from statistics import fmean, pstdev
 from typing import NamedTuple, Self
 
@@ -24,6 +25,7 @@ LIKE_HALF_LIFE_MARKS = 20
 DISLIKE_SHARE = 0.5
 DISLIKE_HALF_WAY_MARKS = 5
 REASONS = 3
+LEAST_SPREAD = 1e-9  # below it recent articles are all alike, but for rounding
 
 # Japanese has no spaces: katakana runs are words, kanji runs are cut into pairs, hiragana is left out. Others with their signs:
 # c++, c#, .net, node.js.
@@ -34,7 +36,8 @@ STOP_WORDS = frozenset(
     "a about after all also an and any are as at be been before being but by can could did do does for from get had has have how"
     " i if in into is it its just let like make me more most my new no not now of off on one only or other our out over own"
     " should show so some such than that the their them then there these they this those through to too under up us use using"
-    " very via was we well were what when where which while who why will with within without would you your".split()
+    " very via was we well were what when where which while who why will with within without would you your"
+    " two three four five six seven eight nine ten".split()
 )
 # Names of our field that end like one.
 NO_PLURALS = frozenset("alias canvas devops emacs jenkins kubernetes macos nixos pandas postgres rails redis windows".split())
@@ -134,64 +137,74 @@ class Score(NamedTuple):
     contributions: dict[str, float]
 
 
+def centred_profile(corpus: Corpus, likes: Sequence[Features], not_interested: Sequence[Features]) -> dict[str, float]:
+    """The mean like, newer ones counting more, less the average article, less a share of the mean disliked one."""
+    shares = [0.5 ** (age / LIKE_HALF_LIFE_MARKS) for age in reversed(range(len(likes)))]
+    dislike = DISLIKE_SHARE * len(not_interested) / (len(not_interested) + DISLIKE_HALF_WAY_MARKS)
+    taste = mean_vector(corpus.weights, likes, shares)
+    for share, part in ((1.0, corpus.average), (dislike, mean_vector(corpus.weights, not_interested))):
+        for feature, amount in part.items():
+            taste[feature] = taste.get(feature, 0.0) - share * amount
+    return taste
+
+
 def strongest(shares: list[tuple[float, str]]) -> tuple[str, ...]:
-    """A tag and the same word are one reason."""
-    shares.sort(reverse=True)
+    """The features of the largest shares; a tag and the word that it is, in the singular or plural, are one."""
     first: dict[str, str] = {}
-    for _share, feature in shares:
-        first.setdefault(singular(feature[2:]), feature)
-    return tuple(first.values())[:REASONS]
+    for _share, feature in sorted(shares, reverse=True):
+        first.setdefault(feature[2:].rstrip("s"), feature)
+        if len(first) == REASONS:
+            break
+    return tuple(first.values())
 
 
 @dataclass(frozen=True)
 class Taste:
-    """What one reader's marks say. `pull` is a feature's taste times its weight."""
+    """What one reader's marks say. `pull`: by feature, how much the taste wants it times its weight. `likes`: how many."""
 
     corpus: Corpus
     pull: dict[str, float]
-    liked: frozenset[str]
     disliked: frozenset[str]
     likes: int
-    centre: float = field(default=0.0)
-    spread: float = field(default=0.0)
 
     @classmethod
     def fit(cls, corpus: Corpus, *, likes: Sequence[Features], not_interested: Sequence[Features]) -> Self:
         """`likes`, `not_interested`: the features of the marked articles, in the order of the marks, oldest first."""
-        weights = corpus.weights
-        shares = [0.5 ** (age / LIKE_HALF_LIFE_MARKS) for age in reversed(range(len(likes)))]
-        dislike = DISLIKE_SHARE * len(not_interested) / (len(not_interested) + DISLIKE_HALF_WAY_MARKS)
-        taste = mean_vector(weights, likes, shares)
-        for factor, part in ((1.0, corpus.average), (dislike, mean_vector(weights, not_interested))):
-            for feature, amount in part.items():
-                taste[feature] = taste.get(feature, 0.0) - factor * amount
-        pull = {feature: amount * weights[feature] for feature, amount in taste.items()}
-        liked, disliked = (frozenset(f for document in marks for f in document) for marks in (likes, not_interested))
-        plain = cls(corpus, pull, liked, disliked, len(likes))
-        values = [plain.score(document).value for document in corpus.recent] or [0.0]
-        return cls(corpus, pull, liked, disliked, len(likes), fmean(values), pstdev(values))
+        taste = centred_profile(corpus, likes, not_interested)
+        pull = {feature: amount * corpus.weights[feature] for feature, amount in taste.items()}
+        return cls(corpus, pull, frozenset().union(*not_interested), len(likes))
+
+    @cached_property
+    def recent(self) -> tuple[float, float]:
+        """Mean and standard deviation of recent articles' values."""
+        values = [sum(self.contributions(document).values()) for document in self.corpus.recent] or [0.0]
+        return fmean(values), pstdev(values)
+
+    def contributions(self, document: Features, scale: float | None = None) -> dict[str, float]:
+        pull, scale = self.pull, scale_of(self.corpus.weights, document) if scale is None else scale
+        return {feature: scale * pull[feature] for feature in document if feature in pull}
 
     def score(self, document: Features, scale: float | None = None) -> Score:
         """`scale`: the document's own, where the caller has kept it."""
-        pull, scale = self.pull, scale_of(self.corpus.weights, document) if scale is None else scale
-        contributions = {feature: scale * pull[feature] for feature in document if feature in pull}
+        contributions = self.contributions(document, scale)
         value = sum(contributions.values())
-        z = (value - self.centre) / self.spread if self.spread else 0.0
+        centre, spread = self.recent
+        z = (value - centre) / spread if spread > LEAST_SPREAD else 0.0
         return Score(value, z, self.match(z), contributions)
 
+    def match(self, z: float) -> int | None:
+        """100 · sigmoid(n/(n+4) · (1.2 z − 0.8)), from 1 to 99; n likes."""
+        if not self.likes:
+            return None
+        trust = self.likes / (self.likes + 4)
+        percent = 50 + 50 * math.tanh(trust * (1.2 * z - 0.8) / 2)  # the sigmoid, which overflows if written with exp
+        return min(99, max(1, round(percent)))
+
     def reasons(self, score: Score) -> tuple[str, ...]:
-        """The features of liked articles that speak most for this one, at most three."""
-        shares = score.contributions.items()
-        return strongest([(share, feature) for feature, share in shares if share > 0 and feature in self.liked])
+        """The features that speak most for this one, at most three; only a feature of a liked article ever does."""
+        return strongest([(share, feature) for feature, share in score.contributions.items() if share > 0])
 
     def marks_against(self, score: Score) -> tuple[str, ...]:
         """The features of articles marked not interested that speak most against this one, at most three."""
         shares = score.contributions.items()
         return strongest([(-share, feature) for feature, share in shares if share < 0 and feature in self.disliked])
-
-    def match(self, z: float) -> int | None:
-        if not self.likes:
-            return None
-        trust = self.likes / (self.likes + 4)
-        chance = 1 / (1 + math.exp(-trust * (1.2 * z - 0.8)))
-        return min(99, max(1, round(100 * chance)))

@@ -106,7 +106,7 @@ if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # Cache: in this process, or shared between processes and machines when CACHE_URL names a Redis.
-CACHES = {"default": env.cache_url("CACHE_URL", default="locmemcache://devpick?max_entries=10000")}
+CACHES = {"default": env.cache_url("CACHE_URL", default="locmemcache://devpick?max_entries=1000")}
 
 # Readers
 AUTH_USER_MODEL = "articles.User"

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.core.cache import cache
 from django.core.management import call_command
 from django.db import connection
@@ -20,6 +21,8 @@ from tests.live_server import LiveServer
 def static_files() -> None:
     """Pages name their files by hash, as in production."""
     call_command("collectstatic", interactive=False, verbosity=0)
+    # Each test client is a server of its own to WhiteNoise, which reads all files at a server's start unless told to look later.
+    settings.WHITENOISE_AUTOREFRESH = True
 
 
 @pytest.fixture(scope="session")

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from django.core.cache import cache
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from rest_framework.test import APIClient
@@ -169,13 +170,28 @@ def test_other_methods_are_refused_with_what_is_allowed(two, api):
         assert (answer.status_code, answer["Allow"]) == (405, "GET, HEAD")
 
 
-def test_reading_writes_nothing(two, reader, api, django_assert_num_queries):
+def test_reading_writes_nothing(two, reader, api):
     with CaptureQueriesContext(connection) as statements:
         api.get("/api/articles/")
         api.get(f"/api/articles/{two[0].pk}/")
     assert {query["sql"].split()[0] for query in statements} <= {"SELECT", "UPDATE"}
     assert sum(query["sql"].startswith("UPDATE") for query in statements) <= 1  # the token's day of last use
     assert not User.objects.filter(profile__isnull=False).exists()
+
+
+@pytest.mark.parametrize("count", [1, 60])
+def test_a_list_costs_six_statements_with_a_session_and_four_when_warm(reader, other_reader, client, count):
+    articles = [ArticleFactory() for _number in range(count)]
+    like(reader, articles[0])
+    like(other_reader, articles[0])
+    client.force_login(reader)
+    for view in ("for-you", "latest", "liked", "not-interested"):
+        cache.clear()
+        ArticleFactory()  # the snapshot is loaded again
+        for expected in (6, 4):
+            with CaptureQueriesContext(connection) as statements:
+                client.get(f"/api/articles/?view={view}")
+            assert len(statements) == expected
 
 
 def test_head_answers_like_get(two, anonymous_api):

@@ -1,13 +1,22 @@
 """Failures met by other products with a like button, each by the number of its case."""
 
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 from rest_framework.test import APIClient
 
+from articles.feeds.document import ParsedEntry, ParsedFeed
+from articles.feeds.store import store
 from articles.models import Article, User
 from feedback.models import Feedback, Verdict
+from feedback.services import apply_feedback
+from feedback.verdicts import Wish
+from tests.concurrency import at_once
+from tests.factories import FeedFactory
 
 EXTENSION = "chrome-extension://abcdefghijklmnopabcdefghijklmnop"
 
@@ -115,3 +124,18 @@ def test_b49_a_preflight_of_a_listed_extension_allows_what_it_sends(
     )
     stranger = anonymous_api.options(like_url(article), HTTP_ORIGIN="chrome-extension://" + "b" * 32, **asked)
     assert not stranger.has_header("Access-Control-Allow-Origin")
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("first", ["import", "like"])
+def test_b37_an_import_never_takes_a_like_back(reader: User, other_reader: User, first: str) -> None:
+    """The feed is stored while its article is liked, in either order; the import brings a new title."""
+    feed = FeedFactory()
+    entry = ParsedEntry(guid="a", url="https://example.com/a", title="Old", summary="", tags=[], published_at=None)
+    store(feed, ParsedFeed("Feed", "", "en", [entry]), now=timezone.now())
+    article = Article.objects.get()
+    like = partial(apply_feedback, profile_id=reader.pk, article_id=article.pk, wish=Wish(liked=True))
+    update = partial(store, feed, ParsedFeed("Feed", "", "en", [replace(entry, title="New")]), now=timezone.now())
+    apply_feedback(profile_id=other_reader.pk, article_id=article.pk, wish=Wish(liked=True))
+    at_once([update, like] if first == "import" else [like, update])
+    assert (Article.objects.get().title, likes(article)) == ("New", (2, 2))

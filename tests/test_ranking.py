@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -10,9 +11,11 @@ from django.core.cache import cache
 from django.core.cache.backends.locmem import LocMemCache
 from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
 
+from articles.lists import ListQuery, list_page
 from articles.models import Article, Profile, User
 from articles.ordering import RUN, SAME_SOURCE_IN_RUN, heat, recency, spread_sources
 from articles.ranking import NOTHING_SAID, Scores, current_scores, hot_order
@@ -141,6 +144,21 @@ def test_scores_name_match_reasons_and_what_is_hidden(shelf, reader, other_reade
     assert against[0] == "t:crypto"
     assert (scores.hidden, scores.marks) == (frozenset({shelf["crypto"][0].pk}), 2)
     assert current_scores(other_reader) == NOTHING_SAID == current_scores(None)
+
+
+def test_a_like_of_yesterday_goes_from_for_you_and_still_makes_the_taste(shelf, reader, other_reader, time_machine):
+    old, new = shelf["rust"][:2]
+    like(reader, old)
+    like(other_reader, old)
+    time_machine.move_to(timezone.now() + timedelta(hours=25))
+    like(reader, new)
+    scores = current_scores(reader)
+    assert (scores.hidden, scores.marks) == (frozenset({old.pk}), 2)
+    assert "t:rust" in scores.fits[shelf["rust"][2].pk][1]
+    listed = [card.id for card in list_page(ListQuery(), reader).cards]
+    assert (old.pk in listed, new.pk in listed) == (False, True)
+    for view in ("liked", "latest"):
+        assert old.pk in [card.id for card in list_page(ListQuery(view), reader).cards]
 
 
 def test_there_are_no_figures_before_the_first_like(shelf, reader):

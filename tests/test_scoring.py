@@ -119,7 +119,7 @@ def test_features_that_the_corpus_never_had_count_as_the_rarest():
     assert weights["t:never-seen"] > max(weight for feature, weight in weights.items() if feature.startswith("t:"))
 
 
-@pytest.mark.parametrize("corpus", [[], [[]], [made("rust", 1)], [made("rust", 1)] * 5])
+@pytest.mark.parametrize("corpus", [[], [[]], [made("rust", 1)], [made("rust", 1), made("rust", 1)[::-1]] * 50])
 def test_a_corpus_too_small_to_measure_on_gives_a_figure_still(corpus):
     taste = Taste.fit(Corpus.fit(corpus), likes=[made("rust", 1)], not_interested=[])
     assert taste.score(made("rust", 2)).match in range(1, 100)

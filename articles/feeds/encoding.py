@@ -99,7 +99,7 @@ def fits(text: str) -> bool:
     """Whether this reading makes sense: it has a document's brackets, and few of its letters are broken."""
     broken = text.count("\N{REPLACEMENT CHARACTER}")
     beyond_ascii = len(text) - len(text.encode("ascii", "ignore"))
-    return ("<" in text or "{" in text) and broken * 10 <= beyond_ascii
+    return ("<" in text or "{" in text) and broken * 5 <= beyond_ascii
 
 
 def guessed(body: bytes) -> str:

@@ -20,6 +20,8 @@ from articles.feeds import FeedError
 
 # IPv6 as assigned to networks. Others stand for IPv4 addresses, which may be private ones (mapped, NAT64).
 UNICAST = ip_network("2000::/3")
+# For one of a host's addresses: one that never answers must not use up the time of the others.
+CONNECT_SECONDS = 8.0
 
 
 class Deadline:
@@ -80,7 +82,8 @@ class GuardedBackend(httpcore2.SyncBackend):
         return self.connect(last, port)
 
     def connect(self, address: str, port: int) -> httpcore2.NetworkStream:
-        return GuardedStream(super().connect_tcp(address, port, self.deadline.left(), socket_options=()), self.deadline)
+        timeout = min(self.deadline.left(), CONNECT_SECONDS)
+        return GuardedStream(super().connect_tcp(address, port, timeout, socket_options=()), self.deadline)
 
 
 class GuardedTransport(httpx2.HTTPTransport):

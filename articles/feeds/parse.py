@@ -109,8 +109,8 @@ def categories(raw: Any) -> Iterator[str]:
 
 
 def date_of(raw: Any) -> datetime | None:
-    """When it was published; else when it was changed."""
-    moments = (utc(raw.get(name)) for name in ("published_parsed", "updated_parsed", "created_parsed"))
+    """When it was published; else when it was changed. Not by feedparser's own `get`, which mixes the two and warns of it."""
+    moments = (utc(dict.get(raw, name)) for name in ("published_parsed", "updated_parsed", "created_parsed"))
     return next((moment for moment in moments if moment), None)
 
 

@@ -4,8 +4,6 @@ One transaction a feed, and a number of statements that does not grow with its e
 never what readers made of it: feedback, `like_count`, `first_seen_at` and the place in the list stay.
 """
 
-import unicodedata
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -18,6 +16,7 @@ from articles.feeds.stories import Story, stories
 from articles.feeds.text import language_of, shorten
 from articles.models import Article, Feed
 from articles.scoring import features
+from articles.search import search_text
 from articles.topics import topics
 
 # `published_at` is not among them: a corrected date must not bring an old story back to the top, and an undated one has none.
@@ -82,9 +81,9 @@ class Known:
         return row
 
     def find(self, story: Story) -> Article | None:
-        """By guid, unless address and title are both others: then the guid is used again, and likes stay with the old story."""
+        """By its guid, else by its address."""
         row = self.guids.get(story.guid)
-        if row and (row.address_key in story.keys or row.title == story.entry.title):
+        if row and is_same_story(row, story):
             return row
         return next((self.keys[key] for key in story.keys if key in self.keys), None)
 
@@ -93,6 +92,13 @@ class Known:
         if row.address_key in story.keys:
             return story.url, row.address_key
         return (row.url, row.address_key) if story.keys[0] in self.keys else (story.url, story.keys[0])
+
+
+def is_same_story(row: Article, story: Story) -> bool:
+    """Of two with one guid. Some feeds use a guid again for what is new: then address, title and date are all others, and the
+    likes stay with the old story."""
+    entry = story.entry
+    return row.address_key in story.keys or row.title == entry.title or entry.published_at in (None, row.published_at)
 
 
 def article_of(feed: Feed, story: Story, language: str, now: datetime) -> Article:
@@ -114,12 +120,6 @@ def article_of(feed: Feed, story: Story, language: str, now: datetime) -> Articl
     )
 
 
-def search_text(title: str, summary: str, tags: Iterable[str]) -> str:
-    """What the search box looks in; a whole line `#tag` is what the tag filter looks for."""
-    text = f"{title}\n{summary}\n" + "".join(f"#{tag}\n" for tag in tags)
-    return unicodedata.normalize("NFKC", text).casefold()
-
-
 def adopt(row: Article, article: Article, address: tuple[str, str]) -> bool:
     """Gives the row the article's words; whether that changes anything."""
     article.url, article.address_key = address
@@ -134,12 +134,15 @@ def note_success(feed: Feed, parsed: ParsedFeed, now: datetime, etag: str, last_
     if parsed.title and feed.title == host_of(feed.url):
         feed.title = shorten(parsed.title, FEED_TITLE_LENGTH)
     feed.site_url = parsed.site_url
-    # Cut off, a validator would be another one.
-    feed.etag = etag if len(etag) <= 500 else ""
-    feed.last_modified = last_modified if len(last_modified) <= 100 else ""
+    feed.etag, feed.last_modified = validator(etag, 500), validator(last_modified, 100)
     feed.last_fetched_at = feed.last_succeeded_at = now
     feed.last_error = ""
     feed.save(update_fields=["title", "site_url", "etag", "last_modified", "last_fetched_at", "last_succeeded_at", "last_error"])
+
+
+def validator(text: str, length: int) -> str:
+    """A validator that can be kept and sent back as it came, else none: then the feed is read in full each time."""
+    return text if len(text) <= length and text.isascii() else ""
 
 
 def note_unchanged(feed: Feed, now: datetime) -> None:

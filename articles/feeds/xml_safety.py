@@ -1,6 +1,7 @@
 """An XML document made safe to hand to feedparser: bounded, without entities that grow, without characters it fails on."""
 
 import re
+from html.entities import name2codepoint
 from typing import Any
 from xml.parsers import expat
 
@@ -18,25 +19,30 @@ LAST_CHARACTER = 0x10FFFF
 MISCELLANY = r"(?:\s++|<\?[^>]*+>|(?><!--.*?-->))*+"
 DOCTYPE = r"(?:<!DOCTYPE\b[^\[>]*+(?:\[(?>.*?\]\s{0,9}>)|>))?+"
 PROLOG = re.compile(MISCELLANY + DOCTYPE + MISCELLANY, re.DOTALL)
-CHARACTER_ENTITY = re.compile(r"<!ENTITY\s{1,9}\w{1,30}\s{1,9}[\"'](?:[^&%<\"']{1,8}|&\#\w{1,8};)[\"']\s{0,9}>")
+CHARACTER_ENTITY = re.compile(r"<!ENTITY\s{1,9}(\w{1,30})\s{1,9}[\"']([^&%<\"']{1,8}|&\#\w{1,8};)[\"']\s{0,9}>")
+ENTITY = re.compile(r"&(\w{1,30});")
+# XML knows only these; feeds use HTML's others as if it knew them.
+XML_ENTITIES = {"lt", "gt", "amp", "quot", "apos"}
+HTML_ENTITIES = {name: chr(point) for name, point in name2codepoint.items() if name not in XML_ENTITIES}
 NOT_IN_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 REFERENCE = re.compile("&#(?:[xX]([0-9A-Fa-f]+)|([0-9]+));?")
 
 
 def safe_document(text: str) -> str:
-    """The document from its first element on.
+    """The document from its first element on, its entities replaced.
 
-    Of what stands before it only entities for single characters are kept. A longer one, referred to a thousand times, is an
+    Of what stands before it only entities for single characters count. A longer one, referred to a thousand times, is an
     attack, and one that names a file is another.
     """
     text = NOT_IN_XML.sub("", text[max(text.find("<"), 0) :])
     if text.count("<") > MAX_BRACKETS:
         raise too_complex()
     prolog = PROLOG.match(text)
-    entities = "\n".join(CHARACTER_ENTITY.findall(prolog[0])) if prolog else ""
-    body = REFERENCE.sub(reference_if_character, text[prolog.end() if prolog else 0 :])
+    entities = HTML_ENTITIES | dict(CHARACTER_ENTITY.findall(prolog[0]) if prolog else [])
+    body = ENTITY.sub(lambda found: entities.get(found[1], found[0]), text[prolog.end() if prolog else 0 :])
+    body = REFERENCE.sub(reference_if_character, body)
     check_shape(body)
-    return f"<!DOCTYPE feed [\n{entities}\n]>\n{body}" if entities else body
+    return body
 
 
 def reference_if_character(found: re.Match[str]) -> str:

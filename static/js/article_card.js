@@ -58,8 +58,6 @@ class ArticleCard extends HTMLElement {
   /** @type {ChildNode[]} what stands there at rest */
   why = [];
   timer = 0;
-  slowTimer = 0;
-  isSlow = false;
   hasSpoken = false;
 
   connectedCallback() {
@@ -131,6 +129,7 @@ class ArticleCard extends HTMLElement {
 
   /** @param {NonNullable<Step["send"]>} send */
   async send(send) {
+    setTimeout(() => this.render(), SLOW + 20); // a little later: clocks are coarse
     this.save = startSave(send, page);
     const outcome = await this.save.outcome;
     this.take(rules.answered(this.card, outcome, moment()));
@@ -159,7 +158,6 @@ class ArticleCard extends HTMLElement {
   render() {
     const { card } = this;
     const isSaving = rules.isSaving(card);
-    this.watch(isSaving);
     for (const field of /** @type {Field[]} */ (["liked", "not_interested"])) {
       const button = this.button(field);
       button?.setAttribute("aria-pressed", String(rules.shown(card)[field]));
@@ -174,18 +172,8 @@ class ArticleCard extends HTMLElement {
     mark(this.note.querySelector("button"), "aria-disabled", isSaving && this.action === "retry");
   }
 
-  /** @param {boolean} isSaving */
-  watch(isSaving) {
-    if (isSaving && !this.slowTimer) {
-      this.slowTimer = setTimeout(() => {
-        this.isSlow = true;
-        this.render();
-      }, SLOW);
-    }
-    if (isSaving) return;
-    clearTimeout(this.slowTimer);
-    this.slowTimer = 0;
-    this.isSlow = false;
+  isSlow() {
+    return performance.now() - this.card.since > SLOW;
   }
 
   isFolded() {
@@ -197,7 +185,7 @@ class ArticleCard extends HTMLElement {
     const { news, retried } = this.card;
     const { texts } = page;
     if (news === "saving" && retried) return [texts.saving, "retry"]; // stays, so that the focus need not move
-    const said = news === "saving" && !this.isSlow ? "" : this.newsText();
+    const said = news === "saving" && !this.isSlow() ? "" : this.newsText();
     if (this.isFolded()) return said ? [said, "undo"] : [texts.hidden, "undo", texts.sinks];
     if (news === "" && this.isAnsweredLine()) return [texts.saved, ""];
     return [said, LOOKS[news][1]];

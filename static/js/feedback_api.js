@@ -68,7 +68,7 @@ export function csrfToken({ csrf_cookie }) {
 function json(response, text) {
   const [type] = (response.headers.get("Content-Type") ?? "").toLowerCase().split(";");
   try {
-    return type === (response.ok ? "application/json" : "application/problem+json") ? JSON.parse(text) : undefined;
+    return type === "application/json" || (type === "application/problem+json" && !response.ok) ? JSON.parse(text) : undefined;
   } catch {
     return undefined;
   }

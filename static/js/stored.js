@@ -26,11 +26,13 @@ function open(name) {
 const browser = open("localStorage");
 const tab = open("sessionStorage");
 
+// Settled at load, not at the first press: another tab sees what is stored here only a moment later.
+const client = browser.getItem(CLIENT) ?? newClient();
+browser.setItem(CLIENT, client);
+
 /** The place of a press: its time, at least one more than the last of this browser. @returns {Order} */
 export function nextOrder() {
-  const client = browser.getItem(CLIENT) ?? newClient();
   const seq = Math.max(Date.now(), (Number(browser.getItem(SEQ)) || 0) + 1);
-  browser.setItem(CLIENT, client);
   browser.setItem(SEQ, String(seq));
   return { client, seq };
 }

@@ -43,6 +43,11 @@ class Card:
         expect(self.root.locator("[aria-busy]")).to_have_count(0)
         self.shows(verdict, likes)
 
+    @property
+    def address(self) -> str:
+        """A pattern of the addresses to which this card's presses are sent."""
+        return rf"^/api/articles/{self.article.pk}/"
+
     def says(self, text: str) -> None:
         """Wait until the page's status region says this of the article."""
         expect(self.page.get_by_role("status")).to_have_text(f"{self.article.title}: {text}")

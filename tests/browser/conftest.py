@@ -1,7 +1,7 @@
 """A browser, a network that can fail, and the server as its own process."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import pytest
@@ -16,15 +16,16 @@ from tests.browser.proxy import Proxy
 from tests.factories import ArticleFactory, FeedbackFactory, UserFactory, profile_of
 from tests.live_server import LiveServer
 
-# The page's own numbers, in small: a test that must wait for a time-out waits a second or two.
-QUICK = {"ceilings": [0.05, 0.1, 0.2, 0.2], "timeout": 1.5, "longest_retry_after": 1, "repeats_per_minute": 1000}
+# The page's own numbers, in small: a test that must wait for a time-out waits a few seconds.
+QUICK = {"ceilings": [0.05, 0.1, 0.2, 0.2], "timeout": 2.5, "longest_retry_after": 1, "repeats_per_minute": 1000}
+EXTENSION = "chrome-extension://hmjmalpidjkmimjpjbobdffgblebmndm"  # the id follows from the key in its manifest
 
 expect.set_options(timeout=10_000)
 
 
 @pytest.fixture(scope="session")
 def quick_process(django_db_setup: None, django_db_blocker: Any) -> Iterator[LiveServer]:
-    with django_db_blocker.unblock(), LiveServer(PAGE_RETRY_POLICY=json.dumps(QUICK)) as server:
+    with django_db_blocker.unblock(), LiveServer(PAGE_RETRY_POLICY=json.dumps(QUICK), EXTENSION_ORIGINS=EXTENSION) as server:
         yield server
 
 
@@ -42,10 +43,14 @@ def network(transactional_db: None, session_proxy: Proxy) -> Proxy:
 
 @pytest.fixture
 def article(transactional_db: None) -> Article:
-    """An article that another reader likes."""
-    liked_by_another = ArticleFactory(title="A retry is a second question", like_count=1)
-    FeedbackFactory(article=liked_by_another, verdict=Verdict.LIKED)
-    return liked_by_another
+    return liked_by_another("A retry is a second question")
+
+
+def liked_by_another(title: str) -> Article:
+    """An article that a second reader likes."""
+    article = ArticleFactory(title=title, like_count=1)
+    FeedbackFactory(article=article, verdict=Verdict.LIKED)
+    return article
 
 
 @pytest.fixture
@@ -106,6 +111,13 @@ def card(page: Page, article: Article) -> Card:
     """The article's card on the page of its reader."""
     page.goto("/")
     return Card(page, article)
+
+
+def cards_of(page: Page, titles: Iterable[str]) -> list[Card]:
+    """A page with one card for each title, each liked by another reader."""
+    articles = [liked_by_another(title) for title in titles]
+    page.goto("/")
+    return [Card(page, article) for article in articles]
 
 
 @pytest.fixture

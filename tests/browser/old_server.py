@@ -13,26 +13,32 @@ def old_server(reader: User, *, tells_count: bool = True) -> Fate:
     """This request meets an old server, which works on the same rows."""
 
     def fate(exchange: Exchange) -> None:
-        exchange.proxy.note(exchange.proxy.received, exchange.request)
         if exchange.request.method == "PUT":
-            return answer(405, {"detail": 'Method "PUT" not allowed.'})(exchange)
-        try:
-            told = toggle(reader, exchange.request.path)
-        finally:
-            connection.close()  # this thread's own
-        return answer(200, told if tells_count else {name: told[name] for name in told if name != "like_count"})(exchange)
+            reply = answer(405, {"detail": 'Method "PUT" not allowed.'})
+        else:
+            reply = answer(200, toggle(reader, exchange.request.path, tells_count))
+        exchange.is_done()
+        reply(exchange)
 
     return fate
 
 
-@transaction.atomic
-def toggle(reader: User, path: str) -> dict[str, object]:
+def toggle(reader: User, path: str, tells_count: bool) -> dict[str, object]:
     """Flip the field of this address, whatever the body says."""
     _, _, _, article_id, name, *_ = path.split("/")
     field = FIELDS[name]
-    row, _created = Feedback.objects.get_or_create(profile_id=reader.pk, article_id=int(article_id))
+    try:
+        row, likes = flip(reader, int(article_id), field)
+    finally:
+        connection.close()  # this thread's own
+    return {str(field): row.verdict == field} | ({"like_count": likes} if tells_count else {})
+
+
+@transaction.atomic
+def flip(reader: User, article_id: int, field: Verdict) -> tuple[Feedback, int]:
+    row, _created = Feedback.objects.get_or_create(profile_id=reader.pk, article_id=article_id)
     row.verdict = Verdict.NONE if row.verdict == field else field
     row.save(update_fields=["verdict"])
-    likes = Feedback.objects.filter(article_id=row.article_id, verdict=Verdict.LIKED).count()
-    Article.objects.filter(pk=row.article_id).update(like_count=likes)
-    return {str(field): row.verdict == field, "like_count": likes}
+    likes = Feedback.objects.filter(article_id=article_id, verdict=Verdict.LIKED).count()
+    Article.objects.filter(pk=article_id).update(like_count=likes)
+    return row, likes

@@ -8,7 +8,7 @@ import re
 import socket
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import count, repeat
 from typing import Any
@@ -71,13 +71,19 @@ class Exchange:
 
     def __init__(self, proxy: "Proxy", request: Request, browser: socket.socket) -> None:
         self.proxy, self.request, self.browser = proxy, request, browser
+        self.journal = proxy.received  # a held request belongs to its own test, however late it comes
+
+    def is_done(self) -> None:
+        """The server has answered this request."""
+        self.proxy.note(self.journal, self.request)
 
     def forward(self) -> bytes:
-        """The server's reply. From here on the request counts as received by the server."""
-        self.proxy.note(self.proxy.received, self.request)
+        """The server's reply."""
         with socket.create_connection(("127.0.0.1", self.proxy.upstream)) as server:
             server.sendall(one_request(self.request.head) + self.request.body)
-            return b"".join(iter(lambda: server.recv(65536), b""))
+            reply = b"".join(iter(lambda: server.recv(65536), b""))
+        self.is_done()
+        return reply
 
     def reply(self, data: bytes) -> None:
         self.browser.sendall(data if self.proxy.keeps_alive else data.replace(b"\r\n", b"\r\nConnection: close\r\n", 1))
@@ -149,7 +155,8 @@ class Gate:
 
     def pass_through(self) -> None:
         self.reached.set()
-        self.opened.wait(HOLD_SECONDS)
+        if not self.opened.wait(HOLD_SECONDS):
+            raise Closed
 
     def wait_until_reached(self) -> None:
         assert self.reached.wait(HOLD_SECONDS), "Nothing came to the gate."
@@ -164,6 +171,18 @@ def hold_request(gate: Gate, then: Fate = deliver) -> Fate:
     def fate(exchange: Exchange) -> None:
         gate.pass_through()
         then(exchange)
+
+    return fate
+
+
+def arrive_late(gate: Gate) -> Fate:
+    """The connection breaks at once; the server gets the request all the same, when the gate opens."""
+
+    def fate(exchange: Exchange) -> None:
+        exchange.browser.shutdown(socket.SHUT_RDWR)
+        gate.pass_through()
+        exchange.forward()
+        raise Closed
 
     return fate
 
@@ -189,7 +208,10 @@ class Rule:
 
 @dataclass
 class Proxy:
-    """`sent`: what the browser sent; `received`: what reached the server. `keeps_alive` False: every request has a new connection."""
+    """`sent`: what the browser sent; `received`: what the server has answered.
+
+    `keeps_alive` False: every request has a connection of its own.
+    """
 
     upstream: int
     keeps_alive: bool = False
@@ -212,7 +234,7 @@ class Proxy:
             self.sent, self.received, self.rules = [], [], []
 
     def plan(self, *fates: Fate, method: str = "(PUT|POST)", path: str = r"/api/articles/\d+/") -> None:
-        """The next matching requests meet these fates, one each; those after them meet what was planned later, or are delivered."""
+        """The next matching requests meet these fates, one each; those after them what was planned later, or are delivered."""
         self.rules.append(Rule(method, re.compile(path), iter(fates)))
 
     def always(self, fate: Fate, method: str = "(PUT|POST)", path: str = r"/api/articles/\d+/") -> None:
@@ -229,15 +251,15 @@ class Proxy:
         """The feedback requests that the browser sent."""
         return [request for request in self.sent if is_save(request, article)]
 
-    def wait_for_tries(self, number: int) -> None:
-        with self.changed:
-            came = self.changed.wait_for(lambda: len(self.tries()) >= number, HOLD_SECONDS)
-        assert came, f"Only {len(self.tries())} of {number} saves were sent."
+    def wait_for_tries(self, number: int, article: Article | None = None) -> None:
+        self.wait_until(lambda: len(self.tries(article)) >= number, f"There were no {number} tries.")
 
-    def wait_for_saves(self, number: int) -> None:
+    def wait_for_saves(self, number: int, article: Article | None = None) -> None:
+        self.wait_until(lambda: len(self.saves(article)) >= number, f"No {number} saves came to the server.")
+
+    def wait_until(self, came: Callable[[], bool], otherwise: str) -> None:
         with self.changed:
-            came = self.changed.wait_for(lambda: len(self.saves()) >= number, HOLD_SECONDS)
-        assert came, f"Only {len(self.saves())} of {number} saves came to the server."
+            assert self.changed.wait_for(came, HOLD_SECONDS), otherwise
 
     def note(self, journal: list[Request], request: Request) -> None:
         with self.changed:
@@ -250,7 +272,7 @@ class Proxy:
             threading.Thread(target=self.serve, args=(browser, next(self.connections)), daemon=True).start()
 
     def serve(self, browser: socket.socket, connection: int) -> None:
-        with browser, ending():
+        with browser, suppress(Closed, ConnectionError):
             for number in count():
                 head, body = read_message(browser)
                 method, path, _version = head.decode("latin-1").split("\r\n")[0].split(" ")
@@ -273,12 +295,3 @@ class Proxy:
 def is_save(request: Request, article: Article | None) -> bool:
     which = rf"/api/articles/{article.pk if article else '[0-9]+'}/"
     return request.method in ("PUT", "POST") and bool(re.match(which, request.path))
-
-
-@contextmanager
-def ending() -> Iterator[None]:
-    """Either side hung up: the connection is over."""
-    try:
-        yield
-    except (Closed, ConnectionError):
-        pass

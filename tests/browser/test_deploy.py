@@ -1,11 +1,11 @@
 """Old and new servers side by side, as during a deploy: an old one only toggles, and must never toggle a save away."""
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from articles.models import Article, User
 from feedback.models import Verdict
 from tests.browser.card import Card, stored
+from tests.browser.conftest import cards_of
 from tests.browser.old_server import old_server
 from tests.browser.proxy import Proxy, answer, lose_reply, problem
 from tests.factories import FeedbackFactory, profile_of
@@ -17,22 +17,23 @@ def methods(network: Proxy) -> list[str]:
     return [request.method for request in network.saves()]
 
 
-@pytest.mark.parametrize("tells_count", [True, False])
-def test_old_server_is_used_by_post_and_believed(card: Card, network: Proxy, article: Article, reader: User, tells_count: bool):
-    network.always(old_server(reader, tells_count=tells_count))
-    card.like.click()
-    card.rests(Verdict.LIKED, 2)
-    assert (stored(article, reader), methods(network)) == (LIKED, ["PUT", "POST"])
-    card.like.click()
-    card.rests(Verdict.NONE, 1)
-    assert stored(article, reader) == (Verdict.NONE, 1, 1)
-    card.not_interested.click()
-    card.rests(Verdict.NOT_INTERESTED, 1)
-    card.button("Undo").click()
-    card.rests(Verdict.NONE, 1)
-    assert stored(article, reader) == (Verdict.NONE, 1, 1)
-    bodies = [request.body for request in network.saves()]
-    assert bodies[0::2] == bodies[1::2]
+def test_old_server_is_used_by_post_and_believed(page: Page, network: Proxy, reader: User):
+    for card, tells_count in zip(cards_of(page, ["With a count", "Without one"]), (True, False), strict=True):
+        network.always(old_server(reader, tells_count=tells_count), path=card.address)
+        presses = [
+            ("Like", Verdict.LIKED),
+            ("Like", Verdict.NONE),
+            ("Not interested", Verdict.NOT_INTERESTED),
+            ("Undo", Verdict.NONE),
+        ]
+        for button, verdict in presses:
+            card.root.get_by_role("button", name=button, exact=True).click()
+            likes = 2 if verdict == Verdict.LIKED else 1
+            card.rests(verdict, likes)
+            assert stored(card.article, reader) == (verdict, likes, likes)
+        saves = network.saves(card.article)
+        assert [save.method for save in saves] == ["PUT", "POST"] * 4
+        assert [save.body for save in saves[0::2]] == [save.body for save in saves[1::2]]
 
 
 def test_b67_replies_without_the_new_fields(card: Card, network: Proxy, article: Article):
@@ -70,26 +71,33 @@ def test_reply_lost_and_the_old_server_answers_405_by_a_repeat(card: Card, netwo
     assert (stored(article, reader), methods(network)) == (LIKED, ["PUT"] * 4)
 
 
-@pytest.mark.parametrize("way", ["retry", "button", "reload"])
-def test_reply_lost_and_the_old_server_answers_405_later(card: Card, network: Proxy, article: Article, reader: User, way: str):
-    network.plan(*[lose_reply] * 5)
-    network.always(old_server(reader))
+def test_reply_lost_and_the_old_server_answers_405_to_a_retry_or_a_second_press(page: Page, network: Proxy, reader: User):
+    for card, button in zip(cards_of(page, ["Retry", "Like"]), ("Retry", "Like"), strict=True):
+        network.plan(*[lose_reply] * 5, *[old_server(reader)] * 5, path=card.address)
+        card.like.click()
+        card.shows(Verdict.NONE, 1, "Not confirmed. Retry")
+        card.root.get_by_role("button", name=button, exact=True).click()
+        network.wait_for_saves(10, card.article)
+        expect(card.root.locator("[aria-busy]")).to_have_count(0)
+        card.shows(Verdict.NONE, 1, "Not confirmed. Retry")
+        assert [save.method for save in network.saves(card.article)] == ["PUT"] * 10
+        assert stored(card.article, reader) == LIKED
+        card.button("Retry").click()
+        card.rests(Verdict.LIKED, 2)
+
+
+def test_reply_lost_and_the_old_server_answers_405_after_a_reload(card: Card, network: Proxy, article: Article, reader: User):
+    network.plan(*[lose_reply] * 5, *[old_server(reader)] * 5)
     card.like.click()
     card.shows(Verdict.NONE, 1, "Not confirmed. Retry")
-    if way == "reload":
-        card.page.reload()
-        card.rests(Verdict.LIKED, 2)
-        card.not_interested.click()
-    elif way == "retry":
-        card.button("Retry").click()
-    else:
-        card.like.click()
-    network.wait_for_saves(10)
-    expect(card.button("Retry")).not_to_have_attribute("aria-disabled", "true")
+    card.page.reload()
+    card.rests(Verdict.LIKED, 2)
+    card.like.click()
+    card.shows(Verdict.LIKED, 2, "Not confirmed. Retry")
     assert (stored(article, reader), methods(network)) == (LIKED, ["PUT"] * 10)
-    network.heal()
     card.button("Retry").click()
-    card.rests(Verdict.NOT_INTERESTED, 1) if way == "reload" else card.rests(Verdict.LIKED, 2)
+    card.rests(Verdict.NONE, 1)
+    assert stored(article, reader) == (Verdict.NONE, 1, 1)
 
 
 def test_through_a_deploy_that_flips_every_wish_is_met(card: Card, network: Proxy, article: Article, reader: User):

@@ -3,32 +3,31 @@
 from articles.models import Article, User
 from feedback.models import Verdict
 from tests.browser.card import Card, stored
-from tests.browser.proxy import Gate, Proxy, hold_request
+from tests.browser.proxy import Gate, Proxy, arrive_late
 
 UNLIKED = (Verdict.NONE, 1, 1)
 
 
 def hold_the_like_back(card: Card, network: Proxy) -> Gate:
-    """A like that stays in the network; the page gives it up and saves it by a repeat."""
+    """A like that stays in the network; the page sees a broken connection and saves it by a repeat."""
     gate = Gate()
-    network.plan(hold_request(gate))
+    network.plan(arrive_late(gate))
     card.like.click()
     gate.wait_until_reached()
     card.rests(Verdict.LIKED, 2)
     return gate
 
 
-def arrive(gate: Gate, network: Proxy, number: int) -> None:
+def arrive(gate: Gate, network: Proxy) -> None:
     gate.open()
-    network.wait_for_saves(number)
-    assert network.saves()[-1].json["liked"] is True
+    network.wait_until(lambda: network.saves()[-1].json["liked"], "The late like did not arrive.")
 
 
 def test_late_like_within_a_tab(card: Card, network: Proxy, article: Article, reader: User):
     gate = hold_the_like_back(card, network)
     card.like.click()
     card.rests(Verdict.NONE, 1)
-    arrive(gate, network, 3)
+    arrive(gate, network)
     card.page.reload()
     card.rests(Verdict.NONE, 1)
     assert stored(article, reader) == UNLIKED
@@ -42,7 +41,7 @@ def test_late_like_of_one_tab_after_an_unlike_in_another(
     other_tab.like.click()
     other_tab.rests(Verdict.NONE, 1)
     card.rests(Verdict.NONE, 1)
-    arrive(gate, network, 3)
+    arrive(gate, network)
     card.page.reload()
     card.rests(Verdict.NONE, 1)
     assert stored(article, reader) == UNLIKED
@@ -56,7 +55,7 @@ def test_late_like_over_a_reload(card: Card, network: Proxy, article: Article, r
     card.rests(Verdict.LIKED, 2)
     card.like.click()
     card.rests(Verdict.NONE, 1)
-    arrive(gate, network, 3)
+    arrive(gate, network)
     card.page.reload()
     card.rests(Verdict.NONE, 1)
     assert stored(article, reader) == UNLIKED

@@ -3,14 +3,13 @@
 from email.utils import formatdate
 from time import time
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from articles.models import Article, User
 from feedback.models import Verdict
 from tests.browser.card import Card, stored
-from tests.browser.proxy import Fate, Proxy, answer, problem
-from tests.factories import ArticleFactory
+from tests.browser.conftest import cards_of
+from tests.browser.proxy import Proxy, answer, problem
 
 WHOLE = {"article": 0, "liked": True, "not_interested": False, "like_count": 2, "version": 1, "changed": True, "stale": False}
 LAST = 5  # sends of one act
@@ -27,28 +26,21 @@ NOT_CONFIRMED = {
 
 
 def test_what_may_pass_is_repeated_to_the_cap_and_then_offers_retry(page: Page, network: Proxy, reader: User):
-    cards = {meeting(network, title, fate): fate for title, fate in NOT_CONFIRMED.items()}
-    page.goto("/")
-    for article in cards:
-        Card(page, article).like.click()
-    for article in cards:
-        Card(page, article).shows(Verdict.NONE, 0, "Not confirmed. Retry")
-        tries = network.tries(article)
-        assert ([request.method for request in tries], len({request.body for request in tries})) == (["PUT"] * LAST, 1)
-        assert stored(article, reader) == (Verdict.NONE, 0, 0)
+    cards = cards_of(page, NOT_CONFIRMED)
+    for card, fate in zip(cards, NOT_CONFIRMED.values(), strict=True):
+        network.always(fate, path=card.address)
+        card.like.click()
+    for card in cards:
+        card.shows(Verdict.NONE, 1, "Not confirmed. Retry")
+        tries = network.tries(card.article)
+        assert ([save.method for save in tries], len({save.body for save in tries})) == (["PUT"] * LAST, 1)
+        assert stored(card.article, reader) == (Verdict.NONE, 1, 1)
     network.heal()
-    for article in cards:
-        Card(page, article).button("Retry").click()
-    for article in cards:
-        Card(page, article).rests(Verdict.LIKED, 1)
-        assert stored(article, reader) == (Verdict.LIKED, 1, 1)
-
-
-def meeting(network: Proxy, title: str, fate: Fate) -> Article:
-    """An article whose saves always meet this fate."""
-    article = ArticleFactory(title=title)
-    network.always(fate, path=rf"/api/articles/{article.pk}/")
-    return article
+    for card in cards:
+        card.button("Retry").click()
+    for card in cards:
+        card.rests(Verdict.LIKED, 2)
+        assert stored(card.article, reader) == (Verdict.LIKED, 2, 2)
 
 
 def test_503_twice_is_saved_by_the_third_send(card: Card, network: Proxy, article: Article, reader: User):
@@ -78,16 +70,15 @@ AT_ONCE = {
 
 
 def test_what_is_final_ends_after_one_send(page: Page, network: Proxy, reader: User):
-    cards = {meeting(network, f"{status} {code}", problem(status, code)): looks for (status, code), looks in AT_ONCE.items()}
-    page.goto("/")
-    for article, (note, state) in cards.items():
-        card = Card(page, article)
+    cards = cards_of(page, [f"{status} {code}" for status, code in AT_ONCE])
+    for card, (answered, (note, state)) in zip(cards, AT_ONCE.items(), strict=True):
+        network.always(problem(*answered), path=card.address)
         card.like.click()
-        card.shows(Verdict.NONE, 0, note)
+        card.shows(Verdict.NONE, 1, note)
         card.says(note.removesuffix(" Retry").removesuffix(" Reload").removesuffix(" Log in to save"))
         expect(card.root).to_have_attribute("data-state", state)
-        assert [request.method for request in network.tries(article)] == ["PUT"]
-        assert stored(article, reader) == (Verdict.NONE, 0, 0)
+        assert [save.method for save in network.tries(card.article)] == ["PUT"]
+        assert stored(card.article, reader) == (Verdict.NONE, 1, 1)
 
 
 def test_log_in_page_as_a_redirect_asks_to_log_in(card: Card, network: Proxy, article: Article, reader: User):
@@ -122,43 +113,26 @@ def test_the_count_is_the_replys(card: Card, network: Proxy, article: Article):
 # Retry-After
 
 
-def test_short_retry_after_is_the_least_wait(card: Card, network: Proxy, article: Article, reader: User):
-    network.plan(problem(503, "unavailable", Retry_After="1"))
-    card.like.click()
-    card.rests(Verdict.LIKED, 2)
-    assert len(network.tries()) == 2
-    assert stored(article, reader) == (Verdict.LIKED, 2, 2)
+def test_b59_short_past_or_unreadable_retry_after_is_an_ordinary_repeat(page: Page, network: Proxy, reader: User):
+    told = ["1", "0", "abc", "-5", "", formatdate(0, usegmt=True)]
+    for card, value in zip(cards := cards_of(page, [f"Wait {value}" for value in told]), told, strict=True):
+        network.plan(problem(503, "unavailable", Retry_After=value), path=card.address)
+        card.like.click()
+    for card in cards:
+        card.rests(Verdict.LIKED, 2)
+        assert (len(network.tries(card.article)), len(network.saves(card.article))) == (2, 1)
+        assert stored(card.article, reader) == (Verdict.LIKED, 2, 2)
 
 
-@pytest.mark.parametrize(
-    ("told", "note"),
-    [
-        ("60", "Not confirmed. Try again in 60 s. Retry"),
-        ("86400", "Not confirmed. Wait 1440 min. Retry"),
-    ],
-)
-def test_long_retry_after_ends_the_repeats_and_is_told(
-    card: Card, network: Proxy, article: Article, reader: User, told: str, note: str
-):
-    network.plan(problem(429, "throttled", Retry_After=told))
-    card.like.click()
-    card.shows(Verdict.NONE, 1, note)
-    assert len(network.tries()) == 1
-    card.button("Retry").click()
-    card.rests(Verdict.LIKED, 2)
-    assert stored(article, reader) == (Verdict.LIKED, 2, 2)
-
-
-def test_retry_after_may_be_a_date(card: Card, network: Proxy):
-    network.plan(problem(503, "unavailable", Retry_After=formatdate(time() + 7200, usegmt=True)))
-    card.like.click()
-    card.shows(Verdict.NONE, 1, "Not confirmed. Wait 120 min. Retry")
-    assert len(network.tries()) == 1
-
-
-@pytest.mark.parametrize("told", ["abc", "-5", "", formatdate(0, usegmt=True)])
-def test_b59_retry_after_in_the_past_or_unreadable_is_an_ordinary_repeat(card: Card, network: Proxy, article: Article, told: str):
-    network.plan(problem(503, "unavailable", Retry_After=told))
-    card.like.click()
-    card.rests(Verdict.LIKED, 2)
-    assert len(network.tries()) == 2
+def test_long_retry_after_ends_the_repeats_and_is_told(page: Page, network: Proxy, reader: User):
+    in_two_hours = formatdate(time() + 7200, usegmt=True)
+    told = {"60": "Try again in 60 s.", "86400": "Wait 1440 min.", in_two_hours: "Wait 120 min."}
+    for card, value in zip(cards := cards_of(page, [f"Wait {value}" for value in told]), told, strict=True):
+        network.plan(problem(429, "throttled", Retry_After=value), path=card.address)
+        card.like.click()
+    for card, note in zip(cards, told.values(), strict=True):
+        card.shows(Verdict.NONE, 1, f"Not confirmed. {note} Retry")
+        assert len(network.tries(card.article)) == 1
+        card.button("Retry").click()
+        card.rests(Verdict.LIKED, 2)
+        assert stored(card.article, reader) == (Verdict.LIKED, 2, 2)

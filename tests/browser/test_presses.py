@@ -1,11 +1,11 @@
 """Quick and contrary presses: one save at a time, and the last press wins."""
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from articles.models import Article, User
 from feedback.models import Verdict
 from tests.browser.card import Card, stored
+from tests.browser.conftest import cards_of
 from tests.browser.proxy import Gate, Proxy, hold_reply, lose_reply, problem
 from tests.factories import ArticleFactory, FeedbackFactory, profile_of
 
@@ -19,26 +19,26 @@ def press_quickly(card: Card, names: list[str]) -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("names", "verdict", "requests"),
-    [
-        ([LIKE, LIKE], Verdict.NONE, 2),
-        ([LIKE, NOT], Verdict.NOT_INTERESTED, 2),
-        ([NOT, LIKE], Verdict.LIKED, 2),
-        ([LIKE, LIKE, LIKE], Verdict.LIKED, 1),
-        ([NOT, LIKE, LIKE], Verdict.NONE, 2),
-        ([LIKE, NOT, LIKE, NOT, LIKE], Verdict.LIKED, 1),
-        ([NOT, NOT, LIKE, NOT, LIKE], Verdict.LIKED, 2),
-    ],
-)
-def test_quick_presses_end_as_the_last_one_says(
-    card: Card, network: Proxy, article: Article, reader: User, names: list[str], verdict: Verdict, requests: int
-):
-    press_quickly(card, names)
-    likes = 2 if verdict == Verdict.LIKED else 1
-    card.rests(verdict, likes)
-    assert stored(article, reader) == (verdict, likes, likes)
-    assert len(network.saves()) == requests
+QUICK = [
+    ([LIKE, LIKE], Verdict.NONE, 2),
+    ([LIKE, NOT], Verdict.NOT_INTERESTED, 2),
+    ([NOT, LIKE], Verdict.LIKED, 2),
+    ([LIKE, LIKE, LIKE], Verdict.LIKED, 1),
+    ([NOT, LIKE, LIKE], Verdict.NONE, 2),
+    ([LIKE, NOT, LIKE, NOT, LIKE], Verdict.LIKED, 1),
+    ([NOT, NOT, LIKE, NOT, LIKE], Verdict.LIKED, 2),
+]
+
+
+def test_quick_presses_end_as_the_last_one_says(page: Page, network: Proxy, reader: User):
+    cards = cards_of(page, [", ".join(names) for names, _verdict, _requests in QUICK])
+    for card, (names, _verdict, _requests) in zip(cards, QUICK, strict=True):
+        press_quickly(card, names)
+    for card, (_names, verdict, requests) in zip(cards, QUICK, strict=True):
+        likes = 2 if verdict == Verdict.LIKED else 1
+        card.rests(verdict, likes)
+        assert stored(card.article, reader) == (verdict, likes, likes)
+        assert len(network.saves(card.article)) == requests
 
 
 def test_press_in_flight_shows_at_once_and_is_sent_after_the_answer(card: Card, network: Proxy, article: Article, reader: User):
@@ -134,19 +134,33 @@ def test_b15_after_a_failed_save_the_next_press_asks_for_the_same(card: Card, ne
     assert stored(article, reader) == (Verdict.LIKED, 2, 2)
 
 
+def test_retry_asks_for_the_recorded_verdict_whatever_the_card_has_heard_since(
+    card: Card, other_tab: Card, network: Proxy, article: Article, reader: User
+):
+    card.like.click()
+    other_tab.rests(Verdict.LIKED, 2)
+    network.plan(problem(500, "error"))
+    card.like.click()
+    card.shows(Verdict.LIKED, 2, "Not confirmed. Retry")
+    other_tab.not_interested.click()
+    card.shows(Verdict.NOT_INTERESTED, 1, "Not confirmed. Retry")
+    card.button("Retry").click()
+    card.rests(Verdict.NONE, 1)
+    wish = network.saves()[-1].json
+    assert (wish["liked"], wish["not_interested"]) == (False, False)
+    assert stored(article, reader) == (Verdict.NONE, 1, 1)
+
+
 def test_b17_one_failed_card_leaves_the_others_alone(page: Page, network: Proxy, reader: User):
-    articles = ArticleFactory.create_batch(10)
-    network.always(problem(500, "error"), path=f"/api/articles/{articles[3].pk}/")
-    page.goto("/")
-    cards = [Card(page, article) for article in articles]
-    for card in cards:
+    failing, *others = cards_of(page, [f"Card {number}" for number in range(10)])
+    network.always(problem(500, "error"), path=failing.address)
+    for card in (*others[:3], failing, *others[3:]):
         card.like.click()
-    for index, card in enumerate(cards):
-        if index == 3:
-            card.shows(Verdict.NONE, 0, "Not confirmed. Retry")
-        else:
-            card.rests(Verdict.LIKED, 1)
-    assert [stored(article, reader)[1] for article in articles] == [1, 1, 1, 0, 1, 1, 1, 1, 1, 1]
+    failing.shows(Verdict.NONE, 1, "Not confirmed. Retry")
+    for card in others:
+        card.rests(Verdict.LIKED, 2)
+        assert stored(card.article, reader) == (Verdict.LIKED, 2, 2)
+    assert stored(failing.article, reader) == (Verdict.NONE, 1, 1)
 
 
 def test_b57_article_deleted_meanwhile(page: Page, network: Proxy, reader: User):

@@ -99,9 +99,10 @@ test("a failure shows the confirmed verdict, so a second press asks for the same
 });
 
 test("Retry asks for the recorded verdict with a new place in the order, whatever the card has heard since", () => {
-  const failed = after(pressed("liked"), reply(500)).card;
+  const failed = after(pressed("liked", card(LIKED)), reply(500)).card;
   const heard = rules.told(failed, state({ ...NOT_INTERESTED, version: 8 }), "tab").card;
   const step = rules.retry(heard, order(9), moment());
+  assert.deepEqual(verdictOf(step.send.intent), NOTHING);
   assert.deepEqual(step.send.intent, { ...failed.intent, seq: 9 });
   assert.equal(step.card.sends, 1);
 });
@@ -256,7 +257,7 @@ test("an intent stored by an earlier load counts as a send without a certain ans
   }
 });
 
-test("after an uncertain failure of a POST there is Reload and no repeat", () => {
+test("b61: after an uncertain failure of a POST there is Reload and no repeat", () => {
   const posted = after(pressed(), old).card;
   for (const came of [null, busy, reply(500), reply(200, { status: "ok" }), reply(502), old]) {
     const step = after(posted, came);

@@ -82,7 +82,8 @@ class Command(BaseCommand):
 
     def report(self, url: str, reason: str) -> None:
         self.counts["failed"] += 1
-        self.stderr.write(f"{url}: {reason}")
+        over_progress = "\r" if self.stdout.isatty() else ""
+        self.stderr.write(f"{over_progress}{url}: {reason}")
 
     def progress(self, done: int, total: int) -> None:
         if self.stdout.isatty():

@@ -1,0 +1,63 @@
+"""Feeds and articles as the people who run the site see them."""
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from articles.models import Article, Feed
+from tests.factories import ArticleFactory, FeedFactory, UserFactory
+
+
+@pytest.fixture
+def staff(client: Client, db: None) -> Client:
+    client.force_login(UserFactory(is_staff=True, is_superuser=True))
+    return client
+
+
+def listed(staff: Client, model: str, **query: str) -> str:
+    response = staff.get(reverse(f"admin:articles_{model}_changelist"), query)
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+def test_the_list_of_feeds_shows_how_each_is_doing(staff: Client) -> None:
+    ArticleFactory(feed=FeedFactory(title="Well", last_fetched_at=timezone.now(), last_succeeded_at=timezone.now()))
+    FeedFactory(title="Broken", last_error="The answer is empty.", last_fetched_at=timezone.now())
+    FeedFactory(title="Untried")
+    assert "The answer is empty." in listed(staff, "feed")
+    shown = {status: listed(staff, "feed", status=status) for status in ("failed", "succeeded", "never")}
+    names = {status: {name for name in ("Well", "Broken", "Untried") if name in page} for status, page in shown.items()}
+    assert names == {"failed": {"Broken"}, "succeeded": {"Well"}, "never": {"Untried"}}
+
+
+def test_feeds_are_switched_off_and_on(staff: Client) -> None:
+    feed, other = FeedFactory(), FeedFactory()
+    for action, active in (("switch_off", False), ("switch_on", True)):
+        staff.post(reverse("admin:articles_feed_changelist"), {"action": action, "_selected_action": [feed.pk]})
+        assert Feed.objects.get(pk=feed.pk).is_active is active
+    assert Feed.objects.get(pk=other.pk).is_active
+
+
+@pytest.mark.parametrize("url", ["file:///etc/passwd", "javascript:alert(1)", "blog.example"])
+def test_only_web_addresses_become_feeds(staff: Client, url: str) -> None:
+    page = staff.post(reverse("admin:articles_feed_add"), {"url": url, "title": "x", "is_active": "on"}).content.decode()
+    assert "must begin with http" in page
+    assert not Feed.objects.exists()
+
+
+def test_a_feed_is_added_by_its_address(staff: Client) -> None:
+    staff.post(reverse("admin:articles_feed_add"), {"url": "https://blog.example/feed", "title": "Blog", "is_active": "on"})
+    assert Feed.objects.get().url == "https://blog.example/feed"
+
+
+def test_articles_are_read_and_found_but_not_written(staff: Client) -> None:
+    article, other = ArticleFactory(title="About trains"), ArticleFactory(title="About ships")
+    page = listed(staff, "article", q="trains")
+    assert "About trains" in page
+    assert "About ships" not in page
+    change = reverse("admin:articles_article_change", args=[article.pk])
+    assert staff.get(change).status_code == 200
+    assert staff.post(change, {"title": "Changed"}).status_code == 403
+    assert staff.get(reverse("admin:articles_article_add")).status_code == 403
+    assert set(Article.objects.values_list("title", flat=True)) == {"About trains", other.title}
