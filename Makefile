@@ -71,7 +71,7 @@ $(VENV)/installed-dev: requirements-dev.txt $(VENV)/installed
 
 $(VENV)/fuzz/installed: requirements-fuzz.txt | $(PY)
 	@echo "Installing the fuzzer into $(VENV)/fuzz ..."
-	@$(PY) -m venv $(VENV)/fuzz
+	@$(if $(UV),uv venv --quiet --seed --python $(PYTHON) $(VENV)/fuzz,$(PYTHON) -m venv $(VENV)/fuzz)
 	@$(VENV)/fuzz/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-fuzz.txt
 	@touch $@
 
