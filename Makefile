@@ -1,4 +1,4 @@
-# make run · test · check · bench. Each installs what it needs into .venv, once; a second call takes seconds.
+# make run · test · check · fuzz · bench. Each installs what it needs into .venv, once; a second call takes seconds.
 PORT ?= 8000
 PYTHON ?= python3
 UV := $(shell command -v uv)
@@ -13,7 +13,7 @@ JS_TESTS = $(wildcard tests/js/*.test.js tests/js/*.test.mjs)
 # What `check --deploy` looks at: the settings of a production machine.
 PRODUCTION = DEBUG=false INSECURE_HTTP=false ALLOWED_HOSTS=devpick.example SECRET_KEY=$$($(PY) -c "import secrets; print(secrets.token_urlsafe(64))")
 
-.PHONY: run test check bench clean
+.PHONY: run test check fuzz bench schema clean
 .DELETE_ON_ERROR:
 
 run: $(VENV)/installed
@@ -33,10 +33,19 @@ check: $(VENV)/installed-dev $(if $(NODE),node_modules/.installed)
 	$(PRODUCTION) $(PY) -m mypy
 	$(PRODUCTION) $(PY) manage.py makemigrations --check --dry-run
 	$(PRODUCTION) $(PY) manage.py check --deploy --fail-level WARNING
+	$(PRODUCTION) $(PY) manage.py spectacular --format openapi-json --validate --fail-on-warn | cmp -s - docs/openapi.json \
+	  || { echo "docs/openapi.json is not the description of this code: make schema"; exit 1; }
 	$(call with_node,JavaScript type check,node_modules/.bin/tsc --project tsconfig.json)
+
+fuzz: $(VENV)/installed-dev $(VENV)/fuzz/installed # the whole API against its description, with and without log-in: minutes
+	$(PY) -m tests.fuzz $(VENV)/fuzz/bin/schemathesis
 
 bench: $(VENV)/installed-dev
 	@$(PY) -m tests.bench
+
+schema: $(VENV)/installed-dev # after a change of the API: try it, write the examples and the document down
+	WRITE_EXAMPLES=1 $(PY) -m pytest -q tests/test_openapi.py -k write_the_examples
+	$(PRODUCTION) $(PY) manage.py spectacular --format openapi-json --validate --fail-on-warn > docs/openapi.json
 
 clean: # what was installed and built; var/ (the database) stays
 	rm -rf $(VENV) node_modules staticfiles .mypy_cache .pytest_cache .ruff_cache .hypothesis
@@ -58,6 +67,12 @@ $(VENV)/installed: requirements.txt | $(PY)
 $(VENV)/installed-dev: requirements-dev.txt $(VENV)/installed
 	@echo "Installing the development tools into $(VENV) ..."
 	@$(PIP) --require-hashes -r requirements-dev.txt
+	@touch $@
+
+$(VENV)/fuzz/installed: requirements-fuzz.txt | $(PY)
+	@echo "Installing the fuzzer into $(VENV)/fuzz ..."
+	@$(if $(UV),uv venv --quiet --seed --python $(PYTHON) $(VENV)/fuzz,$(PYTHON) -m venv $(VENV)/fuzz)
+	@$(VENV)/fuzz/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-fuzz.txt
 	@touch $@
 
 node_modules/.installed: package-lock.json

@@ -1,18 +1,14 @@
 """The lists and single cards over HTTP, for reading. Articles are public; state, match and reasons are those of who asks."""
 
-from collections.abc import Callable
 from typing import Any
 
-from django.http import HttpResponseBase
 from django.utils.translation import gettext as _
-from django.views.decorators.cache import cache_control
-from django.views.decorators.vary import vary_on_headers
-from rest_framework.decorators import api_view
 from rest_framework.exceptions import NotAuthenticated, NotFound, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from articles.cards import Card, cards_by_id
+from articles.http import api_methods, conditional
 from articles.lists import MARKED_VIEWS, BadQuery, ListQuery, list_page, parse_id
 from articles.models import User
 
@@ -20,13 +16,8 @@ MAX_IDS = 100
 MEMBERS = "id url title summary source tags published_at liked not_interested like_count version match reasons".split()
 
 
-def private(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
-    """Never stored: the answer belongs to one reader."""
-    return cache_control(no_store=True)(vary_on_headers("Authorization", "Cookie")(view))
-
-
-@private
-@api_view(["GET", "HEAD"])
+@conditional
+@api_methods("GET", "HEAD")
 def article_list(request: Request) -> Response:
     """A page of a list, the latest unless `view` names another; or the cards that `id` names, in that order."""
     try:
@@ -51,8 +42,8 @@ def listed(request: Request) -> Response:
     return answer(page.cards, page.next_cursor and address_of(request, page.next_cursor))
 
 
-@private
-@api_view(["GET", "HEAD"])
+@conditional
+@api_methods("GET", "HEAD")
 def article_detail(request: Request, article_id: str) -> Response:
     cards = cards_by_id([int(article_id)], reader_of(request))
     if not cards:

@@ -1,8 +1,11 @@
 """Who asks the API: the owner of a token, else the reader of the session, with the CSRF token and from a page of their own."""
 
+import logging
 from typing import Any
 
 from django.conf import settings
+from django.core.cache import cache
+from django.db import DatabaseError
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
@@ -12,6 +15,10 @@ from rest_framework import authentication, exceptions
 from rest_framework.request import Request
 
 from articles.models import ApiToken, User
+
+logger = logging.getLogger(__name__)
+
+NOTE_AGAIN_SECONDS = 60
 
 
 class CsrfFailed(exceptions.PermissionDenied):
@@ -35,7 +42,25 @@ class TokenAuthentication(KnoxTokenAuthentication):
             raise exceptions.AuthenticationFailed(_("Invalid token."), "not_authenticated") from None
         if found.expiry is not None and found.expiry < timezone.now():
             raise exceptions.AuthenticationFailed(_("This token has expired."), "not_authenticated")
-        return self.validate_user(found)
+        answer = self.validate_user(found)
+        if found.last_used_on != timezone.localdate():
+            note_use(found)
+        return answer
+
+
+def note_use(token: ApiToken) -> None:
+    """Write down the day of use, on the token's first request of the day.
+
+    Here no transaction is open yet, so a save never holds or waits for this row. Knowing the day is not worth a request: where
+    the database cannot write, the request goes on, and the token is left alone for a minute.
+    """
+    today = timezone.localdate()
+    if not cache.add(f"token-used:{token.pk}:{today}", True, NOTE_AGAIN_SECONDS):
+        return
+    try:
+        ApiToken.objects.filter(pk=token.pk).update(last_used_on=today)
+    except DatabaseError as error:
+        logger.warning("the day of use of a token was not written: %s", error)
 
 
 class SessionAuthentication(authentication.SessionAuthentication):

@@ -10,6 +10,7 @@ from django.core.signals import got_request_exception
 from django.db import InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, UnreadablePostError
 from django.shortcuts import render
+from django.views.decorators.csrf import csrf_exempt
 from redis.exceptions import ConnectionError as CacheAway
 from redis.exceptions import TimeoutError as CacheSlow
 from rest_framework import exceptions
@@ -95,6 +96,7 @@ def errors_of(failure: exceptions.APIException) -> dict[str, Any] | None:
     return failure.detail if isinstance(failure.detail, dict) else None
 
 
+@csrf_exempt  # else a PUT to a wrong address would be answered by a page about forms
 def api_not_found(request: HttpRequest) -> HttpResponse:
     return problem(404, "not_found", "There is nothing at this address.")
 

@@ -46,6 +46,7 @@ INSTALLED_APPS = [
     "whitenoise.runserver_nostatic",
     "django.contrib.staticfiles",
     "rest_framework",
+    "drf_spectacular",
     "knox",
     "corsheaders",
     "csp",
@@ -138,8 +139,15 @@ REST_FRAMEWORK = {
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_CONTENT_NEGOTIATION_CLASS": "devpick.problems.IgnoreAccept",
     "DEFAULT_METADATA_CLASS": None,
+    "DEFAULT_SCHEMA_CLASS": "devpick.openapi.DescribedView",
     "EXCEPTION_HANDLER": "devpick.problems.problem_response",
     "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
+}
+SPECTACULAR_SETTINGS = {
+    "OAS_VERSION": "3.1.1",
+    "TITLE": "DevPick",
+    "VERSION": "1",
+    "POSTPROCESSING_HOOKS": ["devpick.openapi.complete"],
 }
 API_MAX_BODY_BYTES = 4096
 # The day on which clients were told to send desired states instead of toggles (RFC 9745).
@@ -156,11 +164,13 @@ CORS_ALLOW_HEADERS = [
     "authorization",
     "content-type",
     "idempotency-key",
+    "if-none-match",
     "x-client-version",
     "x-csrftoken",
     "x-devpick-reader",
 ]
-CORS_EXPOSE_HEADERS = ["Deprecation", "Idempotency-Replayed", "Link", "Retry-After"]
+CORS_ALLOW_METHODS = ["GET", "HEAD", "POST", "PUT"]
+CORS_EXPOSE_HEADERS = ["Content-Disposition", "Deprecation", "ETag", "Idempotency-Replayed", "Link", "Retry-After"]
 CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[]) + EXTENSION_ORIGINS
 
 # Who is behind an address: the socket, or the client that these proxies name.
@@ -174,6 +184,7 @@ for proxy in TRUSTED_PROXIES:
 LIMITS = {
     "write-reader": env.int("WRITES_PER_MINUTE_READER", default=600),
     "write-address": env.int("WRITES_PER_MINUTE_ADDRESS", default=1200),
+    "import-reader": env.int("IMPORTS_PER_MINUTE_READER", default=30),
     "account-address": env.int("ACCOUNT_FORMS_PER_MINUTE_ADDRESS", default=30),
     "login-name": env.int("LOGINS_PER_MINUTE_NAME", default=10),
 }

@@ -3,11 +3,14 @@ from django.contrib.auth import views as auth_views
 from django.urls import include, path, re_path
 from django.views.generic import TemplateView
 
+from articles import token_pages
 from articles.urls import api_patterns as article_api_patterns
+from devpick.api_docs import api_docs, api_schema
 from devpick.health import healthz, readyz
 from devpick.problems import api_not_found
 from feedback import views
-from feedback.limits import limited, wait_for_account_form, wait_to_write
+from feedback.data_pages import own_data
+from feedback.limits import limited, wait_for_account_form, wait_to_import, wait_to_write
 from feedback.urls import api_patterns as feedback_api_patterns
 
 limited_form = limited(wait_for_account_form)
@@ -20,6 +23,9 @@ account_patterns = [
     path("password/reset/", limited_form(views.PasswordReset.as_view()), name="password_reset"),
     path("password/reset/sent/", views.PasswordResetSent.as_view(), name="password_reset_done"),
     path("password/reset/<uidb64>/<token>/", views.PasswordResetConfirm.as_view(), name="password_reset_confirm"),
+    path("account/tokens/", limited_form(token_pages.tokens), name="tokens"),
+    path("account/tokens/revoke/", token_pages.revoke, name="token-revoke"),
+    path("account/data/", limited(wait_to_import)(own_data), name="own-data"),
     path("account/delete/", limited_form(views.DeleteAccount.as_view()), name="account-delete"),
 ]
 
@@ -32,9 +38,12 @@ urlpatterns = [
     ),
     *account_patterns,
     path("help/toggles/", TemplateView.as_view(template_name="help/toggles.html"), name="toggle-upgrade-notes"),
+    path("api/schema/", api_schema, name="api-schema"),
+    path("api/docs/", api_docs, name="api-docs"),
     *article_api_patterns,
     *feedback_api_patterns,
-    re_path(r"^api(?:/.*)?$", api_not_found),
+    path("api", api_not_found),
+    re_path(r"^api/", api_not_found),  # whatever follows, a line break too
     path("admin/login/", limited_form(admin.site.login)),
     path("admin/", admin.site.urls),
     path("healthz", healthz),

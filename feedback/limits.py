@@ -23,6 +23,12 @@ def wait_to_write(request: HttpRequest | Request) -> int | None:
     return by_reader or seconds_to_wait("write-address", client_address(request))
 
 
+def wait_to_import(request: HttpRequest | Request) -> int | None:
+    """One import stands for many writes, so there are fewer of them."""
+    reader = request.user.pk
+    return seconds_to_wait("import-reader", client_address(request) if reader is None else reader)
+
+
 def wait_for_account_form(request: HttpRequest) -> int | None:
     """Guessing is slow from one address, and slow for one name from many addresses.
 

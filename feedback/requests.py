@@ -6,6 +6,7 @@ False (the toggle would un-like), and a body cut off by the network reads as a s
 
 import json
 import re
+from collections.abc import Container
 from email.message import Message
 from email.parser import BytesParser
 from typing import Any
@@ -39,14 +40,21 @@ def read_pairs(request: HttpRequest, max_bytes: int = settings.API_MAX_BODY_BYTE
 
     Raises LengthRequired, BodyTooLarge, UnsupportedMediaType, ParseError, in the contract's order.
     """
+    kind, parameters, raw = read_body(request, PARSERS, max_bytes, BodyTooLarge())
+    return PARSERS[kind](raw, parameters) if raw else []
+
+
+def read_body(
+    request: HttpRequest, kinds: Container[str], max_bytes: int, too_large: BodyTooLarge
+) -> tuple[str, dict[str, str], bytes]:
+    """The whole body, its media type (one of `kinds`; an empty body may have any) and that type's parameters."""
     length = content_length(request)
     if length > max_bytes:
-        raise BodyTooLarge
+        raise too_large
     kind, parameters = parse_header_parameters(request.META.get("CONTENT_TYPE", ""))
-    if length and kind not in PARSERS:
+    if length and kind not in kinds:
         raise exceptions.UnsupportedMediaType(kind or "without a Content-Type")
-    raw = whole_body(request, length)
-    return PARSERS[kind](raw, parameters) if raw else []
+    return kind, parameters, whole_body(request, length)
 
 
 def content_length(request: HttpRequest) -> int:

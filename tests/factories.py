@@ -89,5 +89,5 @@ def profile_of(user: User) -> Profile:
 
 
 def token_of(user: User, **fields: Any) -> str:
-    """A new API token of this reader, as the client sends it."""
-    return ApiToken.objects.create(user=user, **fields)[1]
+    """An API token of this reader, as the client sends it. It was used today: the first request of a day also notes the day."""
+    return ApiToken.objects.create(user=user, **{"last_used_on": timezone.localdate()} | fields)[1]

@@ -115,11 +115,59 @@ def test_what_is_hidden_is_in_no_list_but_its_own(two, reader, api, other_api):
     assert walk(other_api, "/api/articles/") == [article.pk for article in two]
 
 
-def test_answers_are_private_and_never_stored(two, api):
-    for address in ("/api/articles/", f"/api/articles/{two[0].pk}/", "/api/articles/?view=best", "/api/articles/999999/"):
+def vary(answer: Any) -> set[str]:
+    return set(answer["Vary"].replace(" ", "").split(","))
+
+
+def test_answers_are_for_one_reader_and_asked_about_each_time(two, api):
+    for address in ("/api/articles/", f"/api/articles/{two[0].pk}/"):
         answer = api.get(address)
-        assert answer["Cache-Control"] == "no-store"
-        assert {"Authorization", "Cookie"} <= set(answer["Vary"].replace(" ", "").split(","))
+        assert (answer["Cache-Control"], answer["ETag"][:3]) == ("private, no-cache", 'W/"')
+        assert vary(answer) >= {"Authorization", "Cookie"}
+
+
+def test_failures_are_never_kept(two, api):
+    for address in ("/api/articles/?view=best", "/api/articles/999999/"):
+        answer = api.get(address)
+        assert (answer["Cache-Control"], answer.has_header("ETag")) == ("no-store", False)
+        assert vary(answer) >= {"Authorization", "Cookie"}
+
+
+def lists_and_cards(article: Article) -> list[str]:
+    return [
+        "/api/articles/",
+        "/api/articles/?view=for-you&tag=rust",
+        f"/api/articles/?id={article.pk}",
+        f"/api/articles/{article.pk}/",
+    ]
+
+
+@pytest.mark.parametrize("number", range(4))
+def test_what_is_unchanged_is_304_until_anything_of_it_changes(two, reader, other_reader, api, anonymous_api, number):
+    address = lists_and_cards(two[0])[number]
+    first = api.get(address)
+    again = api.get(address, HTTP_IF_NONE_MATCH=f'W/"other", {first["ETag"]}')
+    assert (again.status_code, again.content, again["ETag"], again["Cache-Control"]) == (
+        304,
+        b"",
+        first["ETag"],
+        "private, no-cache",
+    )
+    assert vary(again) == vary(first)
+    assert api.head(address, HTTP_IF_NONE_MATCH=first["ETag"]).status_code == 304
+    like(other_reader, two[0])
+    counted = api.get(address, HTTP_IF_NONE_MATCH=first["ETag"])
+    assert (counted.status_code, api.get(address)["ETag"]) == (200, counted["ETag"])
+    like(reader, two[0])
+    mine = api.get(address, HTTP_IF_NONE_MATCH=counted["ETag"])
+    assert mine.status_code == 200
+    assert anonymous_api.get(address, HTTP_IF_NONE_MATCH=mine["ETag"]).status_code == 200
+
+
+def test_other_methods_are_refused_with_what_is_allowed(two, api):
+    for method in ("post", "put", "delete", "options"):
+        answer = getattr(api, method)("/api/articles/")
+        assert (answer.status_code, answer["Allow"]) == (405, "GET, HEAD")
 
 
 def test_reading_writes_nothing(two, reader, api):

@@ -74,3 +74,11 @@ def fail_strangely(*arguments: Any) -> None:
 def test_not_found_works_for_a_request_without_a_user() -> None:
     response = not_found(RequestFactory().get("/x"), Exception())
     assert (response.status_code, page_of(response).one("h1").text) == (404, "There is no such page")
+
+
+@pytest.mark.parametrize("address", ["/api/articles/0.5/like/", "/api/articles/7%0A7/like/"])
+@pytest.mark.parametrize("method", ["get", "put", "post", "delete"])
+def test_a_wrong_address_of_the_api_is_a_problem_document_whatever_the_method(db: None, method: str, address: str) -> None:
+    answer = getattr(Client(enforce_csrf_checks=True), method)(address)
+    assert (answer.status_code, answer["Content-Type"]) == (404, "application/problem+json")
+    assert answer.json()["code"] == "not_found"

@@ -2,9 +2,10 @@
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import BaseCommand, CommandParser
 
-from articles.models import ApiToken, User
+from articles.management.readers import reader_named
+from articles.models import ApiToken
 
 
 class Command(BaseCommand):
@@ -15,8 +16,4 @@ class Command(BaseCommand):
         parser.add_argument("--name", default="", help="what the token is for; the reader sees it in the list of their tokens")
 
     def handle(self, *, username: str, name: str, **options: Any) -> None:
-        try:
-            user = User.objects.get_by_natural_key(username)
-        except User.DoesNotExist:
-            raise CommandError(f"There is no reader named {username!r}. Sign up on the page first.") from None
-        self.stdout.write(ApiToken.objects.create(user=user, name=name)[1])
+        self.stdout.write(ApiToken.objects.create(user=reader_named(username), name=name)[1])
