@@ -171,7 +171,7 @@ class TestHealth:
         done = manage("shell", "--no-imports", "-c", script, DATABASE_URL=away)
         assert json.loads(done.stdout.splitlines()[-1]) == [
             [200, {"status": "ok"}],
-            [503, {"status": "unavailable", "reason": "The database cannot be reached."}],
+            [503, {"status": "unavailable", "reason": "The database or the cache cannot be reached."}],
         ]
 
 
