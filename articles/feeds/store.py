@@ -11,6 +11,7 @@ from django.db import transaction
 from django.db.models import Q
 
 from articles.feeds.document import ParsedFeed
+from articles.feeds.health import healthy
 from articles.feeds.links import host_of
 from articles.feeds.stories import Story, stories
 from articles.feeds.text import language_of, shorten
@@ -135,19 +136,12 @@ def note_success(feed: Feed, parsed: ParsedFeed, now: datetime, etag: str, last_
         feed.title = shorten(parsed.title, FEED_TITLE_LENGTH)
     feed.site_url = parsed.site_url
     feed.etag, feed.last_modified = validator(etag, 500), validator(last_modified, 100)
-    feed.last_fetched_at = feed.last_succeeded_at = now
-    feed.last_error = ""
-    feed.save(update_fields=["title", "site_url", "etag", "last_modified", "last_fetched_at", "last_succeeded_at", "last_error"])
+    health = healthy(now)
+    for name, value in health.items():
+        setattr(feed, name, value)
+    feed.save(update_fields=["title", "site_url", "etag", "last_modified", *health])
 
 
 def validator(text: str, length: int) -> str:
     """A validator that can be kept and sent back as it came, else none: then the feed is read in full each time."""
     return text if len(text) <= length and text.isascii() else ""
-
-
-def note_unchanged(feed: Feed, now: datetime) -> None:
-    Feed.objects.filter(pk=feed.pk).update(last_fetched_at=now, last_succeeded_at=now, last_error="")
-
-
-def note_failure(feed: Feed, reason: str, now: datetime) -> None:
-    Feed.objects.filter(pk=feed.pk).update(last_fetched_at=now, last_error=shorten(reason, 500))
