@@ -89,3 +89,32 @@ class Article(models.Model):
 
     def __str__(self) -> str:
         return self.title
+
+
+class ArticleSource(models.Model):
+    """Another feed that carries an article too. The first one, whose words the article has, is `Article.feed` and not here."""
+
+    article = models.ForeignKey(Article, on_delete=models.CASCADE, related_name="further_sources")
+    feed = models.ForeignKey(Feed, on_delete=models.CASCADE, related_name="+")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["article", "feed"], name="article_source_once")]
+
+    def __str__(self) -> str:
+        return f"{self.article_id} in {self.feed_id}"
+
+
+class Tombstone(models.Model):
+    """An article that was pruned, by what its feeds know it by: their next fetch must not bring it back."""
+
+    address_key = models.CharField(max_length=64, unique=True)
+    feed = models.ForeignKey(Feed, on_delete=models.SET_NULL, null=True, related_name="+")
+    guid = models.CharField(max_length=500, blank=True, default="", db_default="")
+    published_at = models.DateTimeField()
+    removed_at = models.DateTimeField()
+
+    class Meta:
+        indexes = [models.Index(fields=["feed", "guid"], name="tombstone_feed_guid")]
+
+    def __str__(self) -> str:
+        return self.address_key

@@ -3,7 +3,7 @@
 from django.db import IntegrityError, transaction
 
 from articles.feeds.links import web_address
-from articles.models import Article, Feed
+from articles.models import Article, ArticleSource, Feed, Tombstone
 
 
 def move(feed: Feed, address: str) -> Feed:
@@ -28,6 +28,15 @@ def readdress(feed: Feed, address: str) -> Feed:
 def merge(feed: Feed, there: Feed) -> Feed:
     """Both rows are locked in one order: feeds that moved to each other's places would wait for each other."""
     list(Feed.objects.filter(pk__in=[feed.pk, there.pk]).order_by("pk").select_for_update())
+    move_sources(feed, there)
     Article.objects.filter(feed=feed).update(feed=there)
+    Tombstone.objects.filter(feed=feed).update(feed=there)
     Feed.objects.filter(pk=feed.pk).delete()
     return there
+
+
+def move_sources(feed: Feed, there: Feed) -> None:
+    """Links follow, but for those that would name a feed twice; they go with the feed."""
+    ArticleSource.objects.filter(feed=there, article__feed=feed).delete()
+    linked = ArticleSource.objects.filter(feed=there).values("article")
+    ArticleSource.objects.filter(feed=feed).exclude(article__in=linked).exclude(article__feed=there).update(feed=there)
