@@ -17,6 +17,7 @@ from articles.ordering import spread_sources
 from articles.ranking import Scores, kept_order, present_order, scores_of
 from articles.search import fold
 from articles.snapshot import Entry, Present, Snapshot, read_present
+from articles.sources import carried_by
 
 PAGE_SIZE = 30
 # Looked at beyond a page's end, so that it is full although some articles were hidden or deleted a moment ago.
@@ -64,12 +65,15 @@ class ListQuery:
 
     def condition(self) -> Q:
         narrowed = Q(*(Q(search_text__contains=term) for term in self.terms))
-        equal = {"feed__title": self.source, "language": self.lang}
-        return narrowed & Q(**{name: value for name, value in equal.items() if value})
+        if self.lang:
+            narrowed &= Q(language=self.lang)
+        if self.source:
+            narrowed &= carried_by(self.source)
+        return narrowed
 
     def matches(self, entry: Entry) -> bool:
         """The rule of `condition` for an article of the snapshot."""
-        if self.source not in ("", entry.source) or self.lang not in ("", entry.language):
+        if self.source not in ("", entry.source, *entry.further_sources) or self.lang not in ("", entry.language):
             return False
         return all(term in entry.search_text for term in self.terms)
 

@@ -14,6 +14,7 @@ from django.db.models import Subquery
 from articles.models import Article, Profile, User
 from articles.ordering import recency
 from articles.scoring import Corpus, scale_of
+from articles.sources import further_sources
 
 SNAPSHOT_SIZE = 5000
 # A new article makes a new snapshot; an edited or deleted one shows in the cards at once, in the order after this time.
@@ -32,6 +33,7 @@ class Entry(NamedTuple):
     language: str
     likes: int
     search_text: str
+    further_sources: list[str]
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,9 @@ class Snapshot:
 
     @cached_property
     def sources(self) -> list[str]:
-        return sorted({entry.source for entry in self.entries}, key=str.casefold)
+        """All of them, also those that told nothing first."""
+        named = (name for entry in self.entries for name in (entry.source, *entry.further_sources))
+        return sorted(set(named), key=str.casefold)
 
     @cached_property
     def tags(self) -> list[str]:
@@ -112,6 +116,7 @@ def snapshot_of(version: str) -> tuple[Snapshot, bool]:
 
 def load_snapshot(version: str) -> Snapshot:
     columns = ("pk", "features", "published_at", "feed__title", "tags", "language", "like_count", "search_text")
-    rows = Article.objects.order_by("-published_at", "-pk").values_list(*columns)[:SNAPSHOT_SIZE]
+    newest = Article.objects.order_by("-published_at", "-pk")[:SNAPSHOT_SIZE]
+    rows = newest.values_list(*columns, further_sources())
     # Interned: a feature is one object however many articles have it, which saves memory and time in every look-up.
     return Snapshot(version, [Entry(pk, [intern(name) for name in features], *rest) for pk, features, *rest in rows])

@@ -158,6 +158,7 @@ def test_a_card_says_everything(library, reader, other_reader):
         title=library[0].title,
         summary=library[0].summary,
         source=library[0].feed.title,
+        sources=[library[0].feed.title],
         tags=["rust"],
         published_at=library[0].published_at,
         language="en",
