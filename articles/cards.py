@@ -34,6 +34,7 @@ class Card:
     tags: list[str]
     published_at: datetime
     language: str
+    read: bool
     liked: bool
     not_interested: bool
     like_count: int
@@ -46,7 +47,7 @@ class Card:
 def card_rows(reader: User | None) -> CardRows:
     """Every article with what this reader said of it, in one statement."""
     mine = FilteredRelation("feedback", condition=Q(feedback__profile=reader.pk if reader else None))
-    said = {name: F(f"mine__{name}") for name in ("verdict", "version", "marked_at")}
+    said = {name: F(f"mine__{name}") for name in ("verdict", "version", "marked_at", "read_at")}
     sources = {"source": F("feed__title"), "further": further_sources()}
     return Article.objects.annotate(mine=mine, row=F("mine__pk"), **sources, **said).values(*COLUMNS, *sources, "row", *said)
 
@@ -57,6 +58,7 @@ def card_of(row: Mapping[str, Any], fits: Mapping[int, Fit]) -> Card:
         id=row["pk"],
         source=row["source"],
         sources=all_sources(row["source"], row["further"]),
+        read=row["read_at"] is not None,
         liked=row["verdict"] == "liked",
         not_interested=row["verdict"] == "not_interested",
         version=row["version"] or 0,

@@ -20,6 +20,7 @@ def page_data(request: HttpRequest) -> dict[str, Any]:
         "urls": {
             "liked": address("api-like") + "/",
             "not_interested": address("api-not-interested") + "/",
+            "read": address("api-read") + "/",
             "states": reverse("api-articles"),
             "form": address("article-feedback"),
         },

@@ -9,8 +9,10 @@ from sys import intern
 from threading import Lock
 from typing import NamedTuple
 
-from django.db.models import Subquery
+from django.db.models import JSONField, Subquery, Value
+from django.db.models.functions import Coalesce
 
+from articles.json_lists import listed
 from articles.models import Article, Profile, User
 from articles.ordering import recency
 from articles.scoring import Corpus, scale_of
@@ -75,28 +77,37 @@ class Snapshot:
 
 @dataclass(frozen=True)
 class Present:
-    """What one request ranks: this snapshot, under the reader's interest version. `just_loaded`: by this very request."""
+    """What one request ranks: this snapshot, under the reader's interest version. `just_loaded`: by this very request.
+
+    `read`: the articles with this reader's read mark, if the request needs them.
+    """
 
     interest_version: int
     snapshot: Snapshot
     just_loaded: bool
+    read: frozenset[int] = frozenset()
 
     @property
     def name(self) -> str:
         return f"{self.interest_version}:{self.snapshot.version}"
 
 
-def read_present(reader: User | None) -> Present:
+def read_present(reader: User | None, *, with_read: bool = False) -> Present:
     """One statement, and one more if there is a new article.
 
     Both versions are read before the marks are: scores of old marks must never be stored under a new version.
     """
     profile = Profile.objects.filter(pk=reader.pk if reader else None)
-    newest = Article.objects.order_by("-pk").annotate(interest=Subquery(profile.values("interest_version")))
+    read = read_by(reader) if reader and with_read else Value([], output_field=JSONField())
+    newest = Article.objects.order_by("-pk").annotate(interest=Subquery(profile.values("interest_version")), read=read)
     # The time beside the id: an embedded database that was restored or rolled back gives an id out again.
-    pk, seen_at, interest = newest.values_list("pk", "first_seen_at", "interest").first() or (0, None, 0)
+    pk, seen_at, interest, read_ids = newest.values_list("pk", "first_seen_at", "interest", "read").first() or (0, None, 0, [])
     snapshot, just_loaded = snapshot_of(f"{pk}.{int(seen_at.timestamp() * 1_000_000) if seen_at else 0}")
-    return Present(interest or 0, snapshot, just_loaded)
+    return Present(interest or 0, snapshot, just_loaded, frozenset(read_ids))
+
+
+def read_by(reader: User) -> Coalesce:
+    return listed(Article.objects.filter(feedback__profile=reader.pk, feedback__read_at__isnull=False), "pk")
 
 
 # In this process and not in the cache: to unpickle 5,000 articles costs more than to rank them.

@@ -1,8 +1,8 @@
-"""The two feedback endpoints; both answer with and without the last slash, so that no request is ever redirected."""
+"""The feedback endpoints; both answer with and without the last slash, so that no request is ever redirected."""
 
 from django.urls import re_path
 
-from feedback.api import LikeView, NotInterestedView
+from feedback.api import LikeView, NotInterestedView, ReadView
 
 # Eighteen digits fit the database's integers: a longer number is no article's.
 ARTICLE = r"^api/articles/(?P<article_id>[0-9]{1,18})"
@@ -10,4 +10,5 @@ ARTICLE = r"^api/articles/(?P<article_id>[0-9]{1,18})"
 api_patterns = [
     re_path(ARTICLE + r"/like/?$", LikeView.as_view(), name="api-like"),
     re_path(ARTICLE + r"/not-interested/?$", NotInterestedView.as_view(), name="api-not-interested"),
+    re_path(ARTICLE + r"/read/?$", ReadView.as_view(), name="api-read"),
 ]

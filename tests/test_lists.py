@@ -162,6 +162,7 @@ def test_a_card_says_everything(library, reader, other_reader):
         tags=["rust"],
         published_at=library[0].published_at,
         language="en",
+        read=False,
         liked=True,
         not_interested=False,
         like_count=1,
