@@ -6,9 +6,11 @@ from django import forms
 from django.contrib import admin
 from django.db.models import Count, QuerySet
 from django.http import HttpRequest
+from django.urls import URLPattern, path
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from articles import feed_admin
 from articles.feeds.links import web_address
 from articles.models import Article, Feed
 
@@ -57,6 +59,15 @@ class FeedAdmin(admin.ModelAdmin):
     search_fields = ["title", "url", "last_error"]
     actions = ["switch_on", "switch_off"]
     readonly_fields = ["site_url", *HEALTH, "claimed_until", "etag", "last_modified"]
+
+    def get_urls(self) -> list[URLPattern]:
+        own = [
+            ("opml", "opml/", feed_admin.upload_opml),
+            ("opml_export", "opml/export/", feed_admin.download_opml),
+            ("by_site", "by-site/", feed_admin.add_by_site),
+        ]
+        named = [path(route, self.admin_site.admin_view(view), name=f"articles_feed_{name}") for name, route, view in own]
+        return [*named, *super().get_urls()]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Feed]:
         return super().get_queryset(request).annotate(article_count=Count("articles"))
