@@ -3,7 +3,6 @@
 from typing import Any
 
 from django.db.models import Aggregate, JSONField, QuerySet, Subquery, Value
-from django.db.models.functions import Coalesce
 
 
 class JsonList(Aggregate):
@@ -16,7 +15,7 @@ class JsonList(Aggregate):
         return self.as_sql(compiler, connection, function="JSONB_AGG", **context)
 
 
-def listed(rows: QuerySet, column: str) -> Coalesce:
-    """A column of all these rows (which may refer to the outer row) as one value; [] if there are none."""
+def listed(rows: QuerySet, column: str) -> Subquery:
+    """A column of all these rows (which may refer to the outer row) as one value; None if there are none, as mostly."""
     one_group = rows.order_by().annotate(group=Value(1)).values("group").annotate(listed=JsonList(column)).values("listed")
-    return Coalesce(Subquery(one_group), Value([], output_field=JSONField()))
+    return Subquery(one_group)

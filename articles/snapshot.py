@@ -2,15 +2,15 @@
 
 import time
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 from sys import intern
 from threading import Lock
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.db.models import JSONField, Subquery, Value
-from django.db.models.functions import Coalesce
 
 from articles.json_lists import listed
 from articles.models import Article, Profile, User
@@ -35,7 +35,7 @@ class Entry(NamedTuple):
     language: str
     likes: int
     search_text: str
-    further_sources: list[str]
+    further_sources: Sequence[str]
 
 
 @dataclass(frozen=True)
@@ -98,15 +98,15 @@ def read_present(reader: User | None, *, with_read: bool = False) -> Present:
     Both versions are read before the marks are: scores of old marks must never be stored under a new version.
     """
     profile = Profile.objects.filter(pk=reader.pk if reader else None)
-    read = read_by(reader) if reader and with_read else Value([], output_field=JSONField())
+    read = read_by(reader) if reader and with_read else Value(None, output_field=JSONField())
     newest = Article.objects.order_by("-pk").annotate(interest=Subquery(profile.values("interest_version")), read=read)
     # The time beside the id: an embedded database that was restored or rolled back gives an id out again.
-    pk, seen_at, interest, read_ids = newest.values_list("pk", "first_seen_at", "interest", "read").first() or (0, None, 0, [])
+    pk, seen_at, interest, read_ids = newest.values_list("pk", "first_seen_at", "interest", "read").first() or (0, None, 0, None)
     snapshot, just_loaded = snapshot_of(f"{pk}.{int(seen_at.timestamp() * 1_000_000) if seen_at else 0}")
-    return Present(interest or 0, snapshot, just_loaded, frozenset(read_ids))
+    return Present(interest or 0, snapshot, just_loaded, frozenset(read_ids or ()))
 
 
-def read_by(reader: User) -> Coalesce:
+def read_by(reader: User) -> Subquery:
     return listed(Article.objects.filter(feedback__profile=reader.pk, feedback__read_at__isnull=False), "pk")
 
 
@@ -129,5 +129,10 @@ def load_snapshot(version: str) -> Snapshot:
     columns = ("pk", "features", "published_at", "feed__title", "tags", "language", "like_count", "search_text")
     newest = Article.objects.order_by("-published_at", "-pk")[:SNAPSHOT_SIZE]
     rows = newest.values_list(*columns, further_sources())
-    # Interned: a feature is one object however many articles have it, which saves memory and time in every look-up.
-    return Snapshot(version, [Entry(pk, [intern(name) for name in features], *rest) for pk, features, *rest in rows])
+    return Snapshot(version, [entry_of(*row) for row in rows])
+
+
+def entry_of(pk: int, features: list[str], *rest: Any) -> Entry:
+    """Interned: a feature is one object however many articles have it, which saves memory and time in every look-up."""
+    *columns, further = rest
+    return Entry._make((pk, [intern(name) for name in features], *columns, further or ()))

@@ -26,12 +26,14 @@ def main() -> None:
 def run() -> None:
     from django.test.utils import override_settings
 
+    from tests.bench.feeds import bench_feeds
     from tests.bench.ranking import bench_ranking
     from tests.bench.saves import bench_saves
 
     with override_settings(ROOT_URLCONF="tests.bench.urls"):
         bench_saves()
     bench_ranking()
+    bench_feeds()
 
 
 if __name__ == "__main__":
