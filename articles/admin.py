@@ -6,8 +6,11 @@ from django import forms
 from django.contrib import admin
 from django.db.models import Count, QuerySet
 from django.http import HttpRequest
+from django.urls import URLPattern, path
+from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from articles import feed_admin
 from articles.feeds.links import web_address
 from articles.models import Article, Feed
 
@@ -25,12 +28,19 @@ class StatusFilter(admin.SimpleListFilter):
     parameter_name = "status"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
-        return [("failed", _("failed")), ("succeeded", _("succeeded")), ("never", _("not fetched yet"))]
+        return [
+            ("failed", _("failed")),
+            ("resting", _("resting after failures")),
+            ("succeeded", _("succeeded")),
+            ("never", _("not fetched yet")),
+        ]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Feed]) -> QuerySet[Feed]:
         match self.value():
             case "failed":
                 return queryset.exclude(last_error="")
+            case "resting":
+                return queryset.filter(is_active=True, next_try_at__gt=timezone.now())
             case "succeeded":
                 return queryset.filter(last_error="", last_fetched_at__isnull=False)
             case "never":
@@ -38,14 +48,26 @@ class StatusFilter(admin.SimpleListFilter):
         return queryset
 
 
+HEALTH = ["last_succeeded_at", "last_fetched_at", "failures", "next_try_at", "last_error"]
+
+
 @admin.register(Feed)
 class FeedAdmin(admin.ModelAdmin):
     form = FeedForm
-    list_display = ["title", "url", "is_active", "article_count", "last_succeeded_at", "last_fetched_at", "last_error"]
+    list_display = ["title", "url", "is_active", "article_count", *HEALTH]
     list_filter = ["is_active", StatusFilter]
     search_fields = ["title", "url", "last_error"]
     actions = ["switch_on", "switch_off"]
-    readonly_fields = ["site_url", "last_fetched_at", "last_succeeded_at", "last_error", "etag", "last_modified"]
+    readonly_fields = ["site_url", *HEALTH, "claimed_until", "etag", "last_modified"]
+
+    def get_urls(self) -> list[URLPattern]:
+        own = [
+            ("opml", "opml/", feed_admin.upload_opml),
+            ("opml_export", "opml/export/", feed_admin.download_opml),
+            ("by_site", "by-site/", feed_admin.add_by_site),
+        ]
+        named = [path(route, self.admin_site.admin_view(view), name=f"articles_feed_{name}") for name, route, view in own]
+        return [*named, *super().get_urls()]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Feed]:
         return super().get_queryset(request).annotate(article_count=Count("articles"))
@@ -56,7 +78,7 @@ class FeedAdmin(admin.ModelAdmin):
 
     @admin.action(description=_("Fetch the selected feeds again"))
     def switch_on(self, request: HttpRequest, queryset: QuerySet[Feed]) -> None:
-        queryset.update(is_active=True)
+        queryset.update(is_active=True, failures=0, next_try_at=None)
 
     @admin.action(description=_("No longer fetch the selected feeds"))
     def switch_off(self, request: HttpRequest, queryset: QuerySet[Feed]) -> None:

@@ -13,7 +13,7 @@ from articles.lists import MARKED_VIEWS, BadQuery, ListQuery, list_page, parse_i
 from articles.models import User
 
 MAX_IDS = 100
-MEMBERS = "id url title summary source tags published_at liked not_interested like_count version match reasons".split()
+MEMBERS = "id url title summary source sources tags published_at liked not_interested like_count version match reasons".split()
 
 
 @conditional

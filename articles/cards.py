@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 
 from articles.models import Article, User
 from articles.ranking import Fit, current_scores
+from articles.sources import all_sources, further_sources
 
 NOTHING_KNOWN: Fit = (None, (), ())
 CardRows = QuerySet[Article, dict[str, Any]]
@@ -20,7 +21,8 @@ COLUMNS = ("pk", "url", "title", "summary", "tags", "published_at", "language", 
 class Card:
     """`match`: 1–99, None where nothing is known of the reader. `reasons` follow "because you liked:", `marks_against` "less:".
 
-    `version`: the reader's interest version at which the verdict last changed, 0 if never.
+    `source` told the story first; `sources` are all that carry it, that one first and the others by name. `version`: the reader's
+    interest version at which the verdict last changed, 0 if never.
     """
 
     id: int
@@ -28,9 +30,11 @@ class Card:
     title: str
     summary: str
     source: str
+    sources: list[str]
     tags: list[str]
     published_at: datetime
     language: str
+    read: bool
     liked: bool
     not_interested: bool
     like_count: int
@@ -43,10 +47,9 @@ class Card:
 def card_rows(reader: User | None) -> CardRows:
     """Every article with what this reader said of it, in one statement."""
     mine = FilteredRelation("feedback", condition=Q(feedback__profile=reader.pk if reader else None))
-    said = {name: F(f"mine__{name}") for name in ("verdict", "version", "marked_at")}
-    return Article.objects.annotate(mine=mine, row=F("mine__pk"), source=F("feed__title"), **said).values(
-        *COLUMNS, "source", "row", *said
-    )
+    said = {name: F(f"mine__{name}") for name in ("verdict", "version", "marked_at", "read_at")}
+    sources = {"source": F("feed__title"), "further": further_sources()}
+    return Article.objects.annotate(mine=mine, row=F("mine__pk"), **sources, **said).values(*COLUMNS, *sources, "row", *said)
 
 
 def card_of(row: Mapping[str, Any], fits: Mapping[int, Fit]) -> Card:
@@ -54,6 +57,8 @@ def card_of(row: Mapping[str, Any], fits: Mapping[int, Fit]) -> Card:
     return Card(
         id=row["pk"],
         source=row["source"],
+        sources=all_sources(row["source"], row["further"]),
+        read=row["read_at"] is not None,
         liked=row["verdict"] == "liked",
         not_interested=row["verdict"] == "not_interested",
         version=row["version"] or 0,

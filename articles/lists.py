@@ -17,6 +17,7 @@ from articles.ordering import spread_sources
 from articles.ranking import Scores, kept_order, present_order, scores_of
 from articles.search import fold
 from articles.snapshot import Entry, Present, Snapshot, read_present
+from articles.sources import carried_by
 
 PAGE_SIZE = 30
 # Looked at beyond a page's end, so that it is full although some articles were hidden or deleted a moment ago.
@@ -24,6 +25,7 @@ SPARE = 10
 VIEWS = ("for-you", "latest", "liked", "not-interested")
 MARKED_VIEWS = {"liked": "liked", "not-interested": "not_interested"}  # the verdict that a view lists
 MAX_FILTER_LENGTH = 200
+READ_FILTERS = ("", "unread")  # all, or without this reader's read mark
 ARTICLE_ID = re.compile(r"[0-9]{1,18}")
 
 
@@ -44,6 +46,7 @@ class ListQuery:
     source: str = ""
     tag: str = ""
     lang: str = ""
+    read: str = ""
     cursor: Place | None = None
     kept: int | None = None
 
@@ -53,7 +56,9 @@ class ListQuery:
         view = query.get("view") or view
         if view not in VIEWS:
             raise BadQuery("view", _("There is no such list. Choose one of these: %(views)s.") % {"views": ", ".join(VIEWS)})
-        filters = {name: parse_filter(name, query.get(name, "")) for name in ("q", "source", "tag", "lang")}
+        filters = {name: parse_filter(name, query.get(name, "")) for name in ("q", "source", "tag", "lang", "read")}
+        if filters["read"] not in READ_FILTERS:
+            raise BadQuery("read", _("Ask for “unread”, or leave this out for all articles."))
         kept = parse_id("kept", query.get("kept", "")) if query.get("kept") else None
         return cls(view, **filters, cursor=parse_cursor(query.get("cursor", ""), view), kept=kept)
 
@@ -64,12 +69,23 @@ class ListQuery:
 
     def condition(self) -> Q:
         narrowed = Q(*(Q(search_text__contains=term) for term in self.terms))
-        equal = {"feed__title": self.source, "language": self.lang}
-        return narrowed & Q(**{name: value for name, value in equal.items() if value})
+        if self.lang:
+            narrowed &= Q(language=self.lang)
+        if self.source:
+            narrowed &= carried_by(self.source)
+        return narrowed
+
+    @property
+    def unread(self) -> bool:
+        return self.read == "unread"
+
+    def unread_rows(self) -> Q:
+        """Of `card_rows`: those without a read mark, if only they are asked for."""
+        return Q(read_at=None) | Q(pk=self.kept) if self.unread else Q()
 
     def matches(self, entry: Entry) -> bool:
         """The rule of `condition` for an article of the snapshot."""
-        if self.source not in ("", entry.source) or self.lang not in ("", entry.language):
+        if self.source not in ("", entry.source, *entry.further_sources) or self.lang not in ("", entry.language):
             return False
         return all(term in entry.search_text for term in self.terms)
 
@@ -113,7 +129,7 @@ class ListPage:
 
 def list_page(query: ListQuery, reader: User | None) -> ListPage:
     """At most 30 cards, and where they go on. At most four statements, however many cards there are."""
-    present = read_present(reader)
+    present = read_present(reader, with_read=query.unread)
     scores = scores_of(reader, present)
     page_of = ranked_page if query.view == RANKED_VIEW else dated_page
     cards, place = page_of(query, reader, present, scores)
@@ -125,7 +141,7 @@ def ranked_page(query: ListQuery, reader: User | None, present: Present, scores:
     """By the reader's scores or by heat. The rows decide what is hidden: the scores may be older than a press on another page."""
     place = query.cursor if isinstance(query.cursor, RankedPlace) else TOP
     order = (query.cursor and kept_order(reader, place.order)) or present_order(present, scores)
-    ids = ids_below(place, order.ids, query, present.snapshot, scores.hidden)
+    ids = ids_below(place, order.ids, query, present.snapshot, scores.hidden | present.read)
     cards = [card for card in cards_in_order(ids, reader, scores.fits) if not card.not_interested or card.id == query.kept]
     if len(cards) > PAGE_SIZE:
         return cards[:PAGE_SIZE], place.after(order.name, [card.id for card in cards[:PAGE_SIZE]])
@@ -160,14 +176,14 @@ def latest_rows(query: ListQuery, reader: User | None) -> CardRows:
     shown = without("not_interested")
     if query.kept is not None:
         shown |= Q(pk=query.kept)
-    rows = card_rows(reader).filter(shown, query.condition(), below(query.cursor, "published_at", "pk"))
+    rows = card_rows(reader).filter(shown, query.condition(), query.unread_rows(), below(query.cursor, "published_at", "pk"))
     return rows.order_by("-published_at", "-pk")
 
 
 def marked_rows(query: ListQuery, reader: User | None) -> CardRows:
     """What the reader marked so. A kept card that has the mark no longer has no place among the others: it stands on top."""
     verdict, newest = MARKED_VIEWS[query.view], (F("marked_at").desc(), F("row").desc())
-    marked = Q(verdict=verdict) & query.condition() & below(query.cursor, "marked_at", "row")
+    marked = Q(verdict=verdict) & query.condition() & query.unread_rows() & below(query.cursor, "marked_at", "row")
     if query.kept is None:
         return card_rows(reader).filter(marked).order_by(*newest)
     kept = Q(pk=query.kept) & without(verdict)

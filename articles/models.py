@@ -32,7 +32,11 @@ class Profile(models.Model):
 
 
 class Feed(models.Model):
-    """An address that is asked for articles, and how the last asking went."""
+    """An address that is asked for articles, and how the last asking went.
+
+    The circuit breaker stands in the row, because each run is a new process: after `failures` in a row the feed rests until
+    `next_try_at`. `claimed_until`: until then it belongs to the process that is fetching it, should that be killed.
+    """
 
     url = models.CharField(_("address"), max_length=2000, unique=True)
     title = models.CharField(_("title"), max_length=200)
@@ -43,6 +47,9 @@ class Feed(models.Model):
     last_fetched_at = models.DateTimeField(_("last fetched"), null=True, blank=True)
     last_succeeded_at = models.DateTimeField(_("last success"), null=True, blank=True)
     last_error = models.CharField(_("last error"), max_length=500, blank=True, default="", db_default="")
+    failures = models.PositiveIntegerField(_("failures in a row"), default=0, db_default=0)
+    next_try_at = models.DateTimeField(_("next try"), null=True, blank=True)
+    claimed_until = models.DateTimeField(_("claimed until"), null=True, blank=True)
 
     class Meta:
         ordering = ["title", "pk"]
@@ -82,3 +89,32 @@ class Article(models.Model):
 
     def __str__(self) -> str:
         return self.title
+
+
+class ArticleSource(models.Model):
+    """Another feed that carries an article too. The first one, whose words the article has, is `Article.feed` and not here."""
+
+    article = models.ForeignKey(Article, on_delete=models.CASCADE, related_name="further_sources")
+    feed = models.ForeignKey(Feed, on_delete=models.CASCADE, related_name="+")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["article", "feed"], name="article_source_once")]
+
+    def __str__(self) -> str:
+        return f"{self.article_id} in {self.feed_id}"
+
+
+class Tombstone(models.Model):
+    """An article that was pruned, by what its feeds know it by: their next fetch must not bring it back."""
+
+    address_key = models.CharField(max_length=64, unique=True)
+    feed = models.ForeignKey(Feed, on_delete=models.SET_NULL, null=True, related_name="+")
+    guid = models.CharField(max_length=500, blank=True, default="", db_default="")
+    published_at = models.DateTimeField()
+    removed_at = models.DateTimeField()
+
+    class Meta:
+        indexes = [models.Index(fields=["feed", "guid"], name="tombstone_feed_guid")]
+
+    def __str__(self) -> str:
+        return self.address_key

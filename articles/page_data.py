@@ -21,6 +21,7 @@ def page_data(request: HttpRequest) -> dict[str, Any]:
             "liked": address("api-like") + "/",
             "not_interested": address("api-not-interested") + "/",
             "states": reverse("api-articles") + "/",
+            "read": address("api-read") + "/",
             "form": address("article-feedback"),
         },
         "texts": texts(),

@@ -2,18 +2,21 @@
 
 import time
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 from sys import intern
 from threading import Lock
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from django.db.models import Subquery
+from django.db.models import JSONField, Subquery, Value
 
+from articles.json_lists import listed
 from articles.models import Article, Profile, User
 from articles.ordering import recency
 from articles.scoring import Corpus, scale_of
+from articles.sources import further_sources
 
 SNAPSHOT_SIZE = 5000
 # A new article makes a new snapshot; an edited or deleted one shows in the cards at once, in the order after this time.
@@ -32,6 +35,7 @@ class Entry(NamedTuple):
     language: str
     likes: int
     search_text: str
+    further_sources: Sequence[str]
 
 
 @dataclass(frozen=True)
@@ -60,7 +64,9 @@ class Snapshot:
 
     @cached_property
     def sources(self) -> list[str]:
-        return sorted({entry.source for entry in self.entries}, key=str.casefold)
+        """All of them, also those that told nothing first."""
+        named = (name for entry in self.entries for name in (entry.source, *entry.further_sources))
+        return sorted(set(named), key=str.casefold)
 
     @cached_property
     def tags(self) -> list[str]:
@@ -71,28 +77,37 @@ class Snapshot:
 
 @dataclass(frozen=True)
 class Present:
-    """What one request ranks: this snapshot, under the reader's interest version. `just_loaded`: by this very request."""
+    """What one request ranks: this snapshot, under the reader's interest version. `just_loaded`: by this very request.
+
+    `read`: the articles with this reader's read mark, if the request needs them.
+    """
 
     interest_version: int
     snapshot: Snapshot
     just_loaded: bool
+    read: frozenset[int] = frozenset()
 
     @property
     def name(self) -> str:
         return f"{self.interest_version}:{self.snapshot.version}"
 
 
-def read_present(reader: User | None) -> Present:
+def read_present(reader: User | None, *, with_read: bool = False) -> Present:
     """One statement, and one more if there is a new article.
 
     Both versions are read before the marks are: scores of old marks must never be stored under a new version.
     """
     profile = Profile.objects.filter(pk=reader.pk if reader else None)
-    newest = Article.objects.order_by("-pk").annotate(interest=Subquery(profile.values("interest_version")))
+    read = read_by(reader) if reader and with_read else Value(None, output_field=JSONField())
+    newest = Article.objects.order_by("-pk").annotate(interest=Subquery(profile.values("interest_version")), read=read)
     # The time beside the id: an embedded database that was restored or rolled back gives an id out again.
-    pk, seen_at, interest = newest.values_list("pk", "first_seen_at", "interest").first() or (0, None, 0)
+    pk, seen_at, interest, read_ids = newest.values_list("pk", "first_seen_at", "interest", "read").first() or (0, None, 0, None)
     snapshot, just_loaded = snapshot_of(f"{pk}.{int(seen_at.timestamp() * 1_000_000) if seen_at else 0}")
-    return Present(interest or 0, snapshot, just_loaded)
+    return Present(interest or 0, snapshot, just_loaded, frozenset(read_ids or ()))
+
+
+def read_by(reader: User) -> Subquery:
+    return listed(Article.objects.filter(feedback__profile=reader.pk, feedback__read_at__isnull=False), "pk")
 
 
 # In this process and not in the cache: to unpickle 5,000 articles costs more than to rank them.
@@ -112,6 +127,12 @@ def snapshot_of(version: str) -> tuple[Snapshot, bool]:
 
 def load_snapshot(version: str) -> Snapshot:
     columns = ("pk", "features", "published_at", "feed__title", "tags", "language", "like_count", "search_text")
-    rows = Article.objects.order_by("-published_at", "-pk").values_list(*columns)[:SNAPSHOT_SIZE]
-    # Interned: a feature is one object however many articles have it, which saves memory and time in every look-up.
-    return Snapshot(version, [Entry(pk, [intern(name) for name in features], *rest) for pk, features, *rest in rows])
+    newest = Article.objects.order_by("-published_at", "-pk")[:SNAPSHOT_SIZE]
+    rows = newest.values_list(*columns, further_sources())
+    return Snapshot(version, [entry_of(*row) for row in rows])
+
+
+def entry_of(pk: int, features: list[str], *rest: Any) -> Entry:
+    """Interned: a feature is one object however many articles have it, which saves memory and time in every look-up."""
+    *columns, further = rest
+    return Entry._make((pk, [intern(name) for name in features], *columns, further or ()))

@@ -63,7 +63,8 @@ def context_of(request: HttpRequest, query: ListQuery, page: ListPage) -> dict[s
 def filters_of(query: ListQuery) -> list[str]:
     """What narrows the list, in words."""
     language = dict(LANGUAGES).get(query.lang, query.lang)
-    shown = [query.q and f"“{query.q}”", query.source, query.tag and f"#{query.tag}", language]
+    unread = _("unread") if query.unread else ""
+    shown = [query.q and f"“{query.q}”", query.source, query.tag and f"#{query.tag}", language, unread]
     return [text for text in shown if text]
 
 

@@ -36,6 +36,7 @@ urlpatterns = [
         limited(wait_to_write)(views.article_feedback),
         name="article-feedback",
     ),
+    re_path(r"^articles/(?P<article_id>[0-9]{1,18})/read$", limited(wait_to_write)(views.article_read), name="article-read"),
     *account_patterns,
     path("help/toggles/", TemplateView.as_view(template_name="help/toggles.html"), name="toggle-upgrade-notes"),
     path("api/schema/", api_schema, name="api-schema"),

@@ -23,8 +23,9 @@ from articles.models import User
 from feedback.idempotency import Reply, answer_once, parse_key
 from feedback.limits import wait_to_write
 from feedback.models import Verdict
+from feedback.reading import mark_read, read_at
 from feedback.requests import read_pairs
-from feedback.serializers import FeedbackRequest, check_request, fingerprint
+from feedback.serializers import FeedbackRequest, check_read, check_request, fingerprint
 from feedback.services import apply_feedback, current_state, fields_of
 
 toggles = logging.getLogger("feedback.toggles")
@@ -89,6 +90,25 @@ class LikeView(FeedbackView):
 
 class NotInterestedView(FeedbackView):
     field = Verdict.NOT_INTERESTED
+
+
+class ReadView(APIView):
+    """One reader's read mark on one article: GET tells it, PUT brings it about."""
+
+    http_method_names = ["get", "head", "put"]
+    permission_classes = [IsAuthenticated]
+    throttle_classes = [WriteLimit]
+
+    def get(self, request: Request, article_id: str) -> HttpResponse:
+        with missing_as_not_found(request):
+            read = read_at(profile_id=reader_id(request), article_id=int(article_id)) is not None
+        return respond(Reply(200, json.dumps({"article": int(article_id), "read": read})))
+
+    def put(self, request: Request, article_id: str) -> HttpResponse:
+        read = check_read(read_pairs(request._request))
+        with missing_as_not_found(request):
+            mark = mark_read(profile_id=reader_id(request), article_id=int(article_id), read=read)
+        return respond(Reply(200, json.dumps(asdict(mark))))
 
 
 def reader_id(request: Request) -> int:

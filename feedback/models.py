@@ -20,7 +20,8 @@ class Feedback(models.Model):
     """One reader's verdict on one article; the row stays when the verdict is taken back.
 
     `version` is the reader's interest version at the last change of this verdict. `seen` is the order guard: the highest `seq` of
-    each client, `[[client, seq], …]`, the client used last at the end.
+    each client, `[[client, seq], …]`, the client used last at the end. `read_at` is a read mark and no verdict: nothing is
+    ranked by it.
     """
 
     profile = models.ForeignKey(Profile, on_delete=models.CASCADE, related_name="feedback")
@@ -29,6 +30,7 @@ class Feedback(models.Model):
     marked_at = models.DateTimeField(null=True, blank=True)
     version = models.PositiveBigIntegerField(default=0, db_default=0)
     seen = models.JSONField(default=list, db_default=[], blank=True)
+    read_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         verbose_name_plural = "feedback"

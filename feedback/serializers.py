@@ -40,6 +40,14 @@ def check_request(pairs: Pairs, query: QueryDict, *, field: Verdict, may_toggle:
     return FeedbackRequest(wish_of(given, field), order, given)
 
 
+def check_read(pairs: Pairs) -> bool:
+    """The mark that a request asks for. Raises ValidationError."""
+    asked = [value for name, value in pairs if name == "read"]
+    if len(asked) != 1 or not isinstance(asked[0], bool):
+        raise ValidationError({"read": [_("Send this field once: the state you want, true or false.")]})
+    return asked[0]
+
+
 def known_members(pairs: Pairs) -> dict[str, Any]:
     """Unknown members are ignored; a known one that stands twice has no meaning."""
     known = [(name, value) for name, value in pairs if name in KNOWN]

@@ -5,7 +5,7 @@ All answer with and without the last slash, so that no request is ever redirecte
 
 from django.urls import re_path
 
-from feedback.api import LikeView, NotInterestedView
+from feedback.api import LikeView, NotInterestedView, ReadView
 from feedback.own_api import changes, export_file, import_file
 
 # Eighteen digits fit the database's integers: a longer number is no article's.
@@ -17,4 +17,5 @@ api_patterns = [
     re_path(r"^api/feedback/?$", changes, name="api-feedback"),
     re_path(r"^api/feedback/export/?$", export_file, name="api-feedback-export"),
     re_path(r"^api/feedback/import/?$", import_file, name="api-feedback-import"),
+    re_path(ARTICLE + r"/read/?$", ReadView.as_view(), name="api-read"),
 ]

@@ -7,6 +7,7 @@ from django.contrib import messages
 from django.contrib.auth import login, logout
 from django.contrib.auth import views as auth_views
 from django.contrib.auth.mixins import LoginRequiredMixin
+from django.contrib.auth.views import redirect_to_login
 from django.contrib.messages.views import SuccessMessageMixin
 from django.core.exceptions import ObjectDoesNotExist
 from django.db import IntegrityError
@@ -32,12 +33,16 @@ from feedback import intents
 from feedback.forms import DeleteAccountForm, SignUpForm
 from feedback.models import Verdict
 from feedback.readers import NameTaken, delete_account, sign_up
+from feedback.reading import mark_read
 from feedback.requests import read_pairs
 from feedback.serializers import FeedbackRequest, check_request
 from feedback.services import apply_feedback
 
 # A press without JavaScript
 
+INCOMPLETE = gettext_lazy(
+    "The form arrived incomplete or changed, so nothing was saved. Open the list again and press once more."
+)
 MAX_FORM_BYTES = 64 * 1024  # a verdict, and the address of the list it came from
 
 
@@ -69,6 +74,25 @@ def save_press(request: HttpRequest, article_id: str) -> HttpResponseBase:
     return HttpResponseRedirect(with_kept(local_path(request.POST.get("next", "")), int(article_id)), status=303)
 
 
+@require_http_methods(["GET", "HEAD", "POST"])
+def article_read(request: HttpRequest, article_id: str) -> HttpResponseBase:
+    """Bring the read mark of one article to the state the form names, and go back to the list."""
+    if request.method != "POST":
+        return redirect("list")
+    if not isinstance(request.user, User):
+        return redirect_to_login(local_path(request.POST.get("next", "")))
+    if request.POST.get("reader", "") not in ("", str(request.user.pk)):
+        return reader_changed(request)
+    read = {"true": True, "false": False}.get(request.POST.get("read", ""))
+    if read is None:
+        return problem_page(request, 400, _("This press could not be read"), str(INCOMPLETE))
+    try:
+        mark_read(profile_id=request.user.pk, article_id=int(article_id), read=read)
+    except (ObjectDoesNotExist, IntegrityError):
+        raise Http404 from None
+    return HttpResponseRedirect(with_kept(local_path(request.POST.get("next", "")), int(article_id)), status=303)
+
+
 def read_press(request: HttpRequest) -> FeedbackRequest:
     """Both fields must be there: a form states the whole verdict, and is never a toggle. Raises APIException."""
     if request.content_type == "application/json":
@@ -80,8 +104,7 @@ def read_press(request: HttpRequest) -> FeedbackRequest:
 
 
 def refused(request: HttpRequest, error: APIException) -> HttpResponse:
-    detail = _("The form arrived incomplete or changed, so nothing was saved. Open the list again and press once more.")
-    return problem_page(request, error.status_code, _("This press could not be read"), detail)
+    return problem_page(request, error.status_code, _("This press could not be read"), str(INCOMPLETE))
 
 
 def reader_changed(request: HttpRequest) -> HttpResponse:

@@ -110,6 +110,13 @@ def trials() -> Iterator[Trial]:
     yield Trial("get_article", 404, "no such article", article=404)
     yield from feedback_trials("like", "liked")
     yield from feedback_trials("not_interested", "not_interested")
+    yield Trial("get_read", 200, "an article that was not read")
+    yield Trial("get_read", 404, "no such article", article=404)
+    yield Trial("put_read", 200, "a change", body={"read": True})
+    yield Trial("put_read", 200, "sent again", body={"read": True}, before=({"body": {"read": True}},))
+    yield Trial("put_read", 400, "a field that is missing", body={})
+    yield Trial("put_read", 403, "a form without its CSRF token", body={"read": True}, who="session")
+    yield Trial("put_read", 404, "no such article", body={"read": True}, article=404)
     yield Trial("list_changes", 200, "from the beginning")
     yield Trial("list_changes", 200, "nothing new", "?since=3")
     yield Trial("list_changes", 400, "a version that is no number", "?since=yesterday")
@@ -129,6 +136,7 @@ VALID: dict[str, Any] = {
     "post_like": {"liked": True},
     "put_not_interested": {"not_interested": True},
     "post_not_interested": {"not_interested": True},
+    "put_read": {"read": True},
     "import_feedback": {"verdicts": [FILE]},
 }
 

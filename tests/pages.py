@@ -41,7 +41,8 @@ class Element:
 
     def fields(self) -> dict[str, str]:
         """What this form would send if no visitor typed anything."""
-        return {found["name"]: found.get("value", "") for found in (control.attributes for control in self.all("input"))}
+        controls = (control.attributes for control in self.all("input") if "name" in control.attributes)
+        return {found["name"]: found.get("value", "") for found in controls}
 
 
 class TreeBuilder(HTMLParser):

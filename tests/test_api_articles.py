@@ -32,6 +32,7 @@ def card(article: Article, **said: Any) -> dict[str, Any]:
         "title": article.title,
         "summary": article.summary,
         "source": article.feed.title,
+        "sources": [article.feed.title],
         "tags": article.tags,
         "published_at": article.published_at.isoformat().replace("+00:00", "Z"),
         "liked": False,

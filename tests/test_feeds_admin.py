@@ -1,5 +1,7 @@
 """Feeds and articles as the people who run the site see them."""
 
+from datetime import timedelta
+
 import pytest
 from django.test import Client
 from django.urls import reverse
@@ -25,17 +27,21 @@ def test_the_list_of_feeds_shows_how_each_is_doing(staff: Client) -> None:
     ArticleFactory(feed=FeedFactory(title="Well", last_fetched_at=timezone.now(), last_succeeded_at=timezone.now()))
     FeedFactory(title="Broken", last_error="The answer is empty.", last_fetched_at=timezone.now())
     FeedFactory(title="Untried")
+    soon = timezone.now() + timedelta(hours=1)
+    FeedFactory(title="Tired", failures=3, next_try_at=soon, last_error="Again.", last_fetched_at=timezone.now())
     assert "The answer is empty." in listed(staff, "feed")
-    shown = {status: listed(staff, "feed", status=status) for status in ("failed", "succeeded", "never")}
-    names = {status: {name for name in ("Well", "Broken", "Untried") if name in page} for status, page in shown.items()}
-    assert names == {"failed": {"Broken"}, "succeeded": {"Well"}, "never": {"Untried"}}
+    shown = {status: listed(staff, "feed", status=status) for status in ("failed", "resting", "succeeded", "never")}
+    names = {status: {name for name in ("Well", "Broken", "Untried", "Tired") if name in page} for status, page in shown.items()}
+    assert names == {"failed": {"Broken", "Tired"}, "resting": {"Tired"}, "succeeded": {"Well"}, "never": {"Untried"}}
 
 
 def test_feeds_are_switched_off_and_on(staff: Client) -> None:
-    feed, other = FeedFactory(), FeedFactory()
+    feed, other = FeedFactory(failures=5, next_try_at=timezone.now() + timedelta(days=1)), FeedFactory()
     for action, active in (("switch_off", False), ("switch_on", True)):
         staff.post(reverse("admin:articles_feed_changelist"), {"action": action, "_selected_action": [feed.pk]})
         assert Feed.objects.get(pk=feed.pk).is_active is active
+    feed.refresh_from_db()
+    assert (feed.failures, feed.next_try_at) == (0, None)  # switched on, it does not rest
     assert Feed.objects.get(pk=other.pk).is_active
 
 

@@ -16,6 +16,7 @@ from django.core.management import call_command
 from articles.feeds.subscriptions import default_feeds
 from articles.models import Article, Feed
 from tests.factories import FeedFactory
+from tests.feeds.commands import Run
 from tests.feeds.documents import item, rss
 from tests.feeds.server import FeedServer, Reply
 
@@ -32,19 +33,6 @@ def server(settings: Any) -> Iterator[FeedServer]:
     settings.FEEDS_ALLOW_PRIVATE_ADDRESSES = True
     with FeedServer() as server:
         yield server
-
-
-class Run:
-    """One call of the command: what it printed, and its exit status."""
-
-    def __init__(self, *arguments: str, command: str = "fetch_feeds", **options: Any) -> None:
-        out, err = io.StringIO(), io.StringIO()
-        try:
-            call_command(command, *arguments, stdout=out, stderr=err, **options)
-            self.status: Any = 0
-        except SystemExit as stop:
-            self.status = stop.code
-        self.out, self.err = out.getvalue(), err.getvalue()
 
 
 def last_errors() -> dict[str, str]:
@@ -91,7 +79,7 @@ def test_one_feeds_failure_never_stops_another(server: FeedServer, db: None) -> 
     for path, (_body, reason) in FEED_ERRORS.items():
         assert reason in lines[bad[path]]
         assert lines[bad[path]] == errors[path[1:]]
-    assert errors["gone"] == "The server answers 410 Gone."
+    assert errors["gone"] == "The server answers 410 Gone: this feed was given up for good."
     assert [errors[f"good{n}"] for n in range(3)] == ["", "", ""]
     assert Article.objects.count() == 3
 

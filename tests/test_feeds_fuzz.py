@@ -2,7 +2,11 @@
 
 import gzip
 import random
+import resource
+import time
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 
 import pytest
@@ -101,3 +105,39 @@ def check_feed(feed: ParsedFeed) -> None:
         f"{entry}{feed.title}".encode()  # no half characters
         assert "\0" not in f"{entry.title}{entry.summary}{entry.guid}{entry.url}{entry.tags}"
     assert len({story.keys[0] for story in stories(feed.entries)}) == len(stories(feed.entries))
+
+
+LARGE_BYTES = 1_200_000  # more than the largest real feeds have
+MOST_CPU_SECONDS = 2
+MOST_MEGABYTES = 150
+
+
+def large_document(rng: random.Random) -> bytes:
+    """Thousands of items, broken in a hundred places."""
+    summary = "<p>Words &amp; more.</p> " * 12
+    stories = [item(f"Story {n}", f"https://feed.example/{n}", f"g{n}", summary=summary) for n in range(99)]
+    body = rss(*stories)
+    body = body[:300] + body[300:-30] * (LARGE_BYTES // len(body)) + body[-30:]
+    for _mutation in range(100):
+        body = rng.choice([insert_token, remove, change_byte, repeat])(body, rng)
+    return body
+
+
+def cost_of_large_documents(seed: int, count: int) -> tuple[float, int]:
+    """Run in a process of its own: the most CPU seconds of one document, and the megabytes that the process grew by."""
+    rng, most = random.Random(seed), 0.0
+    bodies = [large_document(rng) for _document in range(count)]
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    for body in bodies:
+        start = time.process_time()
+        outcome(body, "text/xml", "https://feed.example/feed")
+        most = max(most, time.process_time() - start)
+    return most, (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024
+
+
+def test_large_broken_documents_stay_within_their_bounds() -> None:
+    """Of CPU time, which a busy machine does not stretch as it does the clock's."""
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        seconds, megabytes = pool.submit(cost_of_large_documents, seed=5, count=6).result()
+    assert seconds <= MOST_CPU_SECONDS
+    assert megabytes <= MOST_MEGABYTES

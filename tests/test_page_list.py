@@ -56,7 +56,7 @@ def test_a_card_carries_everything_about_its_article(site: Client, reader: User,
     assert (link.text, link.attributes["href"]) == ("Locks & <waits>", "https://example.com/a?b=1&c=2")
     assert link.attributes["rel"] == "noopener noreferrer"
     assert card.one("p", class_="summary", lang="en").text == "Read “this”."
-    assert card.one("p", class_="meta").text == "Query Notes 3 h ago postgres locks"
+    assert card.one("p", class_="meta").text == "Query Notes 3 h ago postgres locks Read"
     assert card.one("time").attributes["datetime"] == article.published_at.isoformat()
     assert card.one("span", class_="count").text == "2 likes"
 
@@ -260,9 +260,9 @@ def test_the_page_is_one_readers_and_keeps_the_back_forward_cache(site: Client, 
 def test_the_script_gets_its_data_and_no_inline_code(site: Client, reader: User, article: Article) -> None:
     response = site.get("/")
     scripts = page_of(response).all("script")
-    assert [script.attributes.get("type") for script in scripts] == ["module", "application/json"]
-    assert json.loads(scripts[1].text)["reader"] == reader.pk
-    assert not [child for child in scripts[0].children if child]
+    assert [script.attributes.get("type") for script in scripts] == ["module", "module", "application/json"]
+    assert json.loads(scripts[2].text)["reader"] == reader.pk
+    assert not [child for script in scripts[:2] for child in script.children if child]
     assert "style=" not in response.content.decode()
 
 

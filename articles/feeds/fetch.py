@@ -1,17 +1,21 @@
 """One address → its document, if it changed. Everything about the other side is bounded: time, size, redirects, addresses."""
 
 from dataclasses import dataclass
+from itertools import takewhile
 
 import httpx2
+from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from articles.feeds import FeedError
+from articles.feeds import FeedError, FeedGone, FeedUnavailable
 from articles.feeds.encoding import MAX_BODY_BYTES, too_large
 from articles.feeds.links import web_address
 from articles.feeds.network import Deadline, GuardedTransport
+from articles.retry import TRANSIENT_STATUSES, retry_after_seconds
 
 TIMEOUT_SECONDS = 30.0
 MAX_REDIRECTS = 5
+PERMANENT_REDIRECTS = (301, 308)
 HEADERS = {
     "User-Agent": "DevPick/1.0 (feed reader; asks only for what changed)",
     "Accept": "application/atom+xml, application/rss+xml, application/feed+json, application/xml;q=0.9, */*;q=0.5",
@@ -21,7 +25,10 @@ HEADERS = {
 
 @dataclass(frozen=True)
 class Answer:
-    """What a server sent. `body` is as sent, perhaps packed, and empty where nothing `changed`."""
+    """What a server sent. `body` is as sent, perhaps packed, and empty where nothing `changed`.
+
+    `url` is where it came from in the end; `moved_to`, where to ask from now on, if the way there was a permanent redirect.
+    """
 
     changed: bool
     url: str
@@ -29,6 +36,7 @@ class Answer:
     content_type: str = ""
     etag: str = ""
     last_modified: str = ""
+    moved_to: str = ""
 
 
 def fetch(url: str, *, etag: str = "", last_modified: str = "", timeout: float = TIMEOUT_SECONDS) -> Answer:
@@ -39,13 +47,14 @@ def fetch(url: str, *, etag: str = "", last_modified: str = "", timeout: float =
     try:
         return ask(url, HEADERS | {name: value for name, value in conditions.items() if value}, timeout)
     except httpx2.TimeoutException:
-        raise FeedError(_("No complete answer within %(seconds)g seconds.") % {"seconds": timeout}) from None
+        raise FeedUnavailable(_("No complete answer within %(seconds)g seconds.") % {"seconds": round(timeout, 1)}) from None
     except httpx2.TooManyRedirects:
         raise FeedError(_("The address redirects more than %(limit)d times.") % {"limit": MAX_REDIRECTS}) from None
     except httpx2.UnsupportedProtocol:
         raise FeedError(_("The address redirects to something that is no web address.")) from None
     except (httpx2.HTTPError, httpx2.InvalidURL) as failure:
-        raise FeedError(_("The connection failed: %(reason)s.") % {"reason": failure or type(failure).__name__}) from None
+        kind = FeedUnavailable if isinstance(failure, httpx2.TransportError) else FeedError
+        raise kind(_("The connection failed: %(reason)s.") % {"reason": failure or type(failure).__name__}) from None
 
 
 def ask(url: str, headers: dict[str, str], timeout: float) -> Answer:
@@ -57,9 +66,9 @@ def ask(url: str, headers: dict[str, str], timeout: float) -> Answer:
         client.stream("GET", url, headers=headers, follow_redirects=True) as response,
     ):
         if response.status_code == 304:
-            return Answer(changed=False, url=url)
+            return Answer(changed=False, url=url, moved_to=moved_to(response))
         if response.status_code != 200:
-            raise FeedError(_("The server answers %(status)s.") % {"status": status_of(response)})
+            raise refusal(response)
         return Answer(
             changed=True,
             url=str(response.url),
@@ -67,11 +76,25 @@ def ask(url: str, headers: dict[str, str], timeout: float) -> Answer:
             content_type=response.headers.get("Content-Type", ""),
             etag=response.headers.get("ETag", ""),
             last_modified=response.headers.get("Last-Modified", ""),
+            moved_to=moved_to(response),
         )
 
 
-def status_of(response: httpx2.Response) -> str:
-    return f"{response.status_code} {response.reason_phrase}".strip()
+def moved_to(response: httpx2.Response) -> str:
+    """Where permanent redirects led; behind the first temporary one an address is for this once only. "" if there were none."""
+    steps = [*response.history, response]
+    moves = list(takewhile(lambda step: step.status_code in PERMANENT_REDIRECTS, response.history))
+    return str(steps[len(moves)].url) if moves else ""
+
+
+def refusal(response: httpx2.Response) -> FeedError:
+    status = f"{response.status_code} {response.reason_phrase}".strip()
+    reason = _("The server answers %(status)s.") % {"status": status}
+    if response.status_code == 410:
+        return FeedGone(_("The server answers %(status)s: this feed was given up for good.") % {"status": status})
+    if response.status_code in TRANSIENT_STATUSES:
+        return FeedUnavailable(reason, retry_after_seconds(response.headers.get("Retry-After", ""), timezone.now()))
+    return FeedError(reason)
 
 
 def bounded_body(response: httpx2.Response) -> bytes:

@@ -8,6 +8,7 @@ import socket
 import ssl
 import time
 from collections.abc import Iterable
+from functools import cache
 from ipaddress import IPv6Address, ip_address, ip_network
 from typing import Any
 
@@ -16,7 +17,7 @@ import httpx2
 from django.conf import settings
 from django.utils.translation import gettext as _
 
-from articles.feeds import FeedError
+from articles.feeds import FeedError, FeedUnavailable
 
 # IPv6 as assigned to networks. Others stand for IPv4 addresses, which may be private ones (mapped, NAT64).
 UNICAST = ip_network("2000::/3")
@@ -86,11 +87,17 @@ class GuardedBackend(httpcore2.SyncBackend):
         return GuardedStream(super().connect_tcp(address, port, timeout, socket_options=()), self.deadline)
 
 
+@cache
+def tls_context() -> ssl.SSLContext:
+    """One for all connections: to read the certificates of all authorities costs more than to fetch a feed."""
+    return httpx2.create_ssl_context(trust_env=False)
+
+
 class GuardedTransport(httpx2.HTTPTransport):
     """httpx2's transport over our backend. It has no argument for one; its connection pool has."""
 
     def __init__(self, deadline: Deadline) -> None:
-        context = httpx2.create_ssl_context()
+        context = tls_context()
         super().__init__(verify=context, trust_env=False)
         self._pool = httpcore2.ConnectionPool(ssl_context=context, network_backend=GuardedBackend(deadline))
 
@@ -99,8 +106,9 @@ def checked_addresses(host: str, port: int) -> list[str]:
     """The addresses of a host. One that is not public refuses them all: such an answer is an attempt to reach it."""
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    except (OSError, UnicodeError):
-        raise FeedError(_("The name %(host)s cannot be found.") % {"host": host}) from None
+    except (OSError, UnicodeError) as failure:
+        kind = FeedUnavailable if getattr(failure, "errno", None) == socket.EAI_AGAIN else FeedError
+        raise kind(_("The name %(host)s cannot be found.") % {"host": host}) from None
     addresses = list(dict.fromkeys(str(address[0]) for *_rest, address in found))
     if not settings.FEEDS_ALLOW_PRIVATE_ADDRESSES and not all(is_public(address) for address in addresses):
         raise FeedError(_("%(host)s is an address of a private network; it is not asked.") % {"host": host})

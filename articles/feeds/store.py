@@ -11,10 +11,11 @@ from django.db import transaction
 from django.db.models import Q
 
 from articles.feeds.document import ParsedFeed
+from articles.feeds.health import healthy
 from articles.feeds.links import host_of
 from articles.feeds.stories import Story, stories
 from articles.feeds.text import language_of, shorten
-from articles.models import Article, Feed
+from articles.models import Article, ArticleSource, Feed, Tombstone
 from articles.scoring import features
 from articles.search import search_text
 from articles.topics import topics
@@ -39,23 +40,24 @@ def store(feed: Feed, parsed: ParsedFeed, *, now: datetime, etag: str = "", last
     written together with its articles: a feed that could not be stored is asked for again in full.
     """
     feed = Feed.objects.select_for_update(no_key=True).get(pk=feed.pk)
-    new, changed = sorted_out(feed, parsed, now)
+    found = stories(parsed.entries)
+    new, changed = sorted_out(feed, found, parsed.language, now)
     # In one order everywhere: two feeds that share stories would else wait for each other.
     new.sort(key=lambda article: article.address_key)
     Article.objects.bulk_create(new, ignore_conflicts=True)
+    note_sources(feed, found)
     note_success(feed, parsed, now, etag, last_modified)
     Article.objects.bulk_update(changed, WORDS)
     return Stored(new=len(new), updated=len(changed))
 
 
-def sorted_out(feed: Feed, parsed: ParsedFeed, now: datetime) -> tuple[list[Article], list[Article]]:
+def sorted_out(feed: Feed, found: list[Story], language: str, now: datetime) -> tuple[list[Article], list[Article]]:
     """What is new, and the rows that say something else now. A story that another feed brought first keeps that feed's words."""
-    found = stories(parsed.entries)
     known = Known(feed, found)
     new, changed = [], []
     for story in found:
-        article, row = article_of(feed, story, parsed.language, now), known.take(story)
-        if row is None and article.address_key not in known.keys:
+        article, row = article_of(feed, story, language, now), known.take(story)
+        if row is None and article.address_key not in known.keys and not known.was_removed(story):
             new.append(article)
         elif row is not None and row.feed_id == feed.pk and adopt(row, article, known.address(row, story)):
             changed.append(row)
@@ -72,6 +74,8 @@ class Known:
         self.keys = {row.address_key: row for row in rows}
         self.guids = {row.guid: row for row in rows if row.guid and row.feed_id == feed.pk}
         self.free = {row.pk for row in rows}
+        # Read after the articles: one that is pruned between the two statements has its tombstone by then.
+        self.removed = list(Tombstone.objects.filter(Q(address_key__in=keys) | Q(feed=feed, guid__in=guids)))
 
     def take(self, story: Story) -> Article | None:
         row = self.find(story)
@@ -87,11 +91,24 @@ class Known:
             return row
         return next((self.keys[key] for key in story.keys if key in self.keys), None)
 
+    def was_removed(self, story: Story) -> bool:
+        """By its address; by its guid only if the date is the same, for some feeds use a guid again."""
+        same_guid = {stone.published_at for stone in self.removed if stone.guid == story.guid != ""}
+        return story.entry.published_at in same_guid or any(stone.address_key in story.keys for stone in self.removed)
+
     def address(self, row: Article, story: Story) -> tuple[str, str]:
         """The address of a known story and its key. It may have moved, unless another article is there already."""
         if row.address_key in story.keys:
             return story.url, row.address_key
         return (row.url, row.address_key) if story.keys[0] in self.keys else (story.url, story.keys[0])
+
+
+def note_sources(feed: Feed, found: list[Story]) -> None:
+    """Links this feed to the stories that another one brought first, be it a moment ago: it may not tell them again (304)."""
+    keys = [key for story in found for key in story.keys]
+    of_others = Article.objects.filter(address_key__in=keys).exclude(feed=feed).exclude(further_sources__feed=feed)
+    links = [ArticleSource(article_id=article_id, feed=feed) for article_id in of_others.values_list("pk", flat=True)]
+    ArticleSource.objects.bulk_create(links, ignore_conflicts=True)
 
 
 def is_same_story(row: Article, story: Story) -> bool:
@@ -135,19 +152,12 @@ def note_success(feed: Feed, parsed: ParsedFeed, now: datetime, etag: str, last_
         feed.title = shorten(parsed.title, FEED_TITLE_LENGTH)
     feed.site_url = parsed.site_url
     feed.etag, feed.last_modified = validator(etag, 500), validator(last_modified, 100)
-    feed.last_fetched_at = feed.last_succeeded_at = now
-    feed.last_error = ""
-    feed.save(update_fields=["title", "site_url", "etag", "last_modified", "last_fetched_at", "last_succeeded_at", "last_error"])
+    health = healthy(now)
+    for name, value in health.items():
+        setattr(feed, name, value)
+    feed.save(update_fields=["title", "site_url", "etag", "last_modified", *health])
 
 
 def validator(text: str, length: int) -> str:
     """A validator that can be kept and sent back as it came, else none: then the feed is read in full each time."""
     return text if len(text) <= length and text.isascii() else ""
-
-
-def note_unchanged(feed: Feed, now: datetime) -> None:
-    Feed.objects.filter(pk=feed.pk).update(last_fetched_at=now, last_succeeded_at=now, last_error="")
-
-
-def note_failure(feed: Feed, reason: str, now: datetime) -> None:
-    Feed.objects.filter(pk=feed.pk).update(last_fetched_at=now, last_error=shorten(reason, 500))

@@ -23,6 +23,8 @@ MARKUP = re.compile(
     r"|<[a-z]\w*\s+[\w-]+\s*=|<(?:br|img|hr|wbr)\b",
     re.IGNORECASE,
 )
+# Possessive: no way back means no blow-up. Declarations are no tags.
+TAG = re.compile(r"""<(?=[\w/])(?:[^<>"']++|"[^"]*+"|'[^']*+')*+>""")
 JAPANESE = re.compile("[ぁ-ヿ㐀-鿿]")
 KANA = re.compile("[ぁ-ヿ]")
 LANGUAGE = re.compile("[a-z]{2}(?![a-z])")
@@ -52,6 +54,12 @@ def from_markup(markup: str) -> str:
     """What a reader of this HTML sees, on one line. Scripts and styles are no text."""
     spaced = BLOCK.sub(" <", markup[:MARKUP_LENGTH])
     return one_line(html.unescape(nh3.clean(spaced, tags=set())))
+
+
+def whole_tags(markup: str) -> str:
+    """Its tags that end, without comments or texts. On those left open Python's HTML parser spends the square of its length."""
+    first, *rest = markup.split("<!--")
+    return "".join(TAG.findall(first + "".join(part.partition("-->")[2] for part in rest)))
 
 
 def from_rss_title(title: str) -> str:

@@ -11,7 +11,7 @@
  * @property {number | null} reader
  * @property {string} csrf_cookie
  * @property {import("./feedback_state.js").Policy} policy
- * @property {{liked: string, not_interested: string, states: string, form: string}} urls
+ * @property {{liked: string, not_interested: string, read: string, states: string, form: string}} urls
  * @property {Record<string, string>} texts
  * @property {{one: string, other: string}} likes
  *
@@ -56,7 +56,7 @@ export const addressOf = (pattern, article) => pattern.replace("{article}", Stri
 
 /** Another reader may have logged in elsewhere in this browser: the server refuses what this page's reader did not say.
  * @param {Page} page @returns {Record<string, string>} */
-const readerHeader = ({ reader }) => (reader === null ? {} : { "X-DevPick-Reader": String(reader) });
+export const readerHeader = ({ reader }) => (reader === null ? {} : { "X-DevPick-Reader": String(reader) });
 
 /** Read at each send: a log-in in another tab renews it. @param {Page} page */
 export function csrfToken({ csrf_cookie }) {

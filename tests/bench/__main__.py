@@ -26,6 +26,7 @@ def main() -> None:
 def run() -> None:
     from django.test.utils import override_settings
 
+    from tests.bench.feeds import bench_feeds
     from tests.bench.own import bench_own
     from tests.bench.ranking import bench_ranking
     from tests.bench.saves import bench_saves
@@ -34,6 +35,7 @@ def run() -> None:
         bench_saves()
     bench_ranking()
     bench_own()
+    bench_feeds()
 
 
 if __name__ == "__main__":

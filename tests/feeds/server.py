@@ -16,10 +16,13 @@ class Reply:
 
 
 class FeedServer:
-    """Answers each path with its reply, or with what its function does with the connection. Keeps the headers it received."""
+    """Answers each path with its reply, with the next of a list (the last one stays), or with what a function does.
+
+    Keeps the headers it received.
+    """
 
     def __init__(self) -> None:
-        self.replies: dict[str, Reply | Callable[[BaseHTTPRequestHandler], object]] = {}
+        self.replies: dict[str, Reply | list[Reply] | Callable[[BaseHTTPRequestHandler], object]] = {}
         self.received: list[dict[str, str]] = []
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), handler_of(self))
         self.server.daemon_threads = True
@@ -32,8 +35,8 @@ class FeedServer:
         self.replies[path] = Reply(body, headers={"Content-Type": content_type, **named})
         return self.url(path)
 
-    def redirect(self, path: str, location: str) -> str:
-        self.replies[path] = Reply(status=302, headers={"Location": location})
+    def redirect(self, path: str, location: str, status: int = 302) -> str:
+        self.replies[path] = Reply(status=status, headers={"Location": location})
         return self.url(path)
 
     def __enter__(self) -> Self:
@@ -50,6 +53,8 @@ def handler_of(feeds: FeedServer) -> type[BaseHTTPRequestHandler]:
         def do_GET(self) -> None:
             feeds.received.append(dict(self.headers))
             reply = feeds.replies.get(self.path, Reply(status=404))
+            if isinstance(reply, list):
+                reply = reply.pop(0) if len(reply) > 1 else reply[0]
             if isinstance(reply, Reply):
                 answer(self, reply)
             else:

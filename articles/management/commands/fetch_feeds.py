@@ -1,21 +1,28 @@
-"""`manage.py fetch_feeds`: asks feeds for what is new and stores it. Meant for cron or a systemd timer."""
+"""`manage.py fetch_feeds`: asks feeds for what is new and stores it. Meant for cron or a systemd timer.
+
+It may overlap itself and run on several machines: who fetches which feed is settled in the database.
+"""
 
 import sys
 from argparse import ArgumentParser
 from collections import Counter
-from collections.abc import Iterable
-from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from collections.abc import Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import Any
+from urllib.parse import urlsplit
 
 from django.core.management.base import BaseCommand
 from django.db import DatabaseError
+from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from articles.feeds import FeedError
+from articles.feeds.claims import active_feeds, claim, resting_feeds, unfetched
 from articles.feeds.fetch import TIMEOUT_SECONDS
-from articles.feeds.store import Stored, note_failure
+from articles.feeds.health import note_failure
+from articles.feeds.store import Stored
 from articles.feeds.subscriptions import add_default_feeds, feed_at
 from articles.feeds.update import Download, download, keep
 from articles.models import Feed
@@ -24,55 +31,77 @@ IN_FLIGHT = 8
 
 
 class Command(BaseCommand):
-    help = "Fetches feeds and stores what is new. Without addresses: all active feeds. Exit status 1 if one failed."
+    help = (
+        "Fetches feeds and stores what is new. Without addresses: all active feeds that are not resting after failures. "
+        "Several runs may overlap: they share the feeds. Exit status 1 if one failed."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("urls", nargs="*", metavar="URL", help="only these feeds; one that is not known yet is added")
         parser.add_argument("--default-list", action="store_true", help="first add the feeds of data/feeds.txt that are missing")
-        parser.add_argument("--timeout", type=float, default=TIMEOUT_SECONDS, metavar="SECONDS", help="for each feed, all in all")
+        parser.add_argument(
+            "--timeout", type=float, default=TIMEOUT_SECONDS, metavar="SECONDS", help="for each feed, repeats included"
+        )
 
     def handle(self, *, urls: list[str], default_list: bool, timeout: float, **options: Any) -> None:
         self.counts: Counter[str] = Counter()
         if default_list:
             add_default_feeds()
-        feeds = self.named(urls) if urls else list(Feed.objects.filter(is_active=True))
-        if not feeds and not urls:
+        if not urls and not Feed.objects.filter(is_active=True).exists():
             self.stdout.write(_("There are no active feeds. Add one by its address: manage.py fetch_feeds URL"))
             return
-        self.fetch_all(feeds, timeout)
+        start = timezone.now()
+        self.fetch_all(unfetched(self.named(urls) if urls else active_feeds(start), since=start), timeout)
+        self.counts["resting"] = 0 if urls else resting_feeds(start).count()
         self.stdout.write(summary(self.counts))
         if self.counts["failed"]:
             sys.exit(1)
 
-    def named(self, urls: Iterable[str]) -> list[Feed]:
-        feeds: dict[int, Feed] = {}
+    def named(self, urls: Iterable[str]) -> QuerySet[Feed]:
+        """These feeds, resting or switched off as they may be: somebody wants them now."""
+        keys = []
         for url in dict.fromkeys(urls):
             try:
-                feed = feed_at(url)
-                feeds[feed.pk] = feed
+                keys.append(feed_at(url).pk)
             except FeedError as failure:
                 self.report(url, str(failure))
-        return list(feeds.values())
+        return Feed.objects.filter(pk__in=keys)
 
-    def fetch_all(self, feeds: list[Feed], timeout: float) -> None:
-        """The network's part in threads, several feeds at once; the database's here, one after the other."""
+    def fetch_all(self, feeds: QuerySet[Feed], timeout: float) -> None:
+        """The network's part in threads, one feed of a host at a time; the database's here, one after the other."""
+        total, flights = feeds.count(), dict[Future[Download], Feed]()
         with ThreadPoolExecutor(IN_FLIGHT) as pool:
-            flights = {pool.submit(download, feed, timeout): feed for feed in feeds}
-            for done, flight in enumerate(as_completed(flights), 1):
-                self.land(flights[flight], flight)
-                self.progress(done, len(feeds))
+            while self.take_off(pool, flights, feeds, timeout):
+                for flight in wait(flights, return_when=FIRST_COMPLETED).done:
+                    self.land(flights.pop(flight), flight)
+                    self.counts["landed"] += 1
+                    self.progress(f"\r{self.counts['landed']}/{total}")
+        self.progress("\n")
+        self.counts["others"] = total - self.counts["landed"]
+
+    def take_off(
+        self, pool: ThreadPoolExecutor, flights: dict[Future[Download], Feed], feeds: QuerySet[Feed], timeout: float
+    ) -> bool:
+        """Claims feeds as long as there are any and there is room; whether anything is in flight."""
+        while len(flights) < IN_FLIGHT and (feed := claim(feeds, {host(feed) for feed in flights.values()}, timeout)):
+            flights[pool.submit(download, feed, timeout)] = feed
+        return bool(flights)
 
     def land(self, feed: Feed, flight: Future[Download]) -> None:
         """One feed's result. Its failure is its own: the others go on."""
         try:
             self.count(keep(feed, flight.result(), timezone.now()))
         except FeedError as failure:
-            note_failure(feed, str(failure), timezone.now())
-            self.report(feed.url, str(failure))
+            self.fail(feed, failure)
         except Feed.DoesNotExist:
             self.report(feed.url, _("The feed was removed meanwhile."))
         except DatabaseError as failure:
             self.report(feed.url, _("The articles could not be stored: %(reason)s") % {"reason": failure})
+
+    def fail(self, feed: Feed, failure: FeedError) -> None:
+        was_active = feed.is_active
+        note_failure(feed, failure, timezone.now())
+        self.report(feed.url, " ".join([str(failure), *consequences(feed, was_active)]))
 
     def count(self, stored: Stored | None) -> None:
         if stored is None:
@@ -85,18 +114,35 @@ class Command(BaseCommand):
         over_progress = "\r" if self.stdout.isatty() else ""
         self.stderr.write(f"{over_progress}{url}: {reason}")
 
-    def progress(self, done: int, total: int) -> None:
+    def progress(self, text: str) -> None:
         if self.stdout.isatty():
-            self.stdout.write(f"\r{done}/{total}", ending="\n" if done == total else "")
+            self.stdout.write(text, ending="")
             self.stdout.flush()
+
+
+def host(feed: Feed) -> str:
+    return urlsplit(feed.url).hostname or ""
+
+
+def consequences(feed: Feed, was_active: bool) -> Iterator[str]:
+    """What a failure means for the next runs, where it means anything."""
+    if was_active and not feed.is_active:
+        yield _("It is switched off.")
+    elif feed.next_try_at:
+        at = {"count": feed.failures, "time": f"{feed.next_try_at:%Y-%m-%d %H:%M} UTC"}
+        yield (
+            ngettext("It rests until %(time)s.", "Failed %(count)d times in a row, it rests until %(time)s.", feed.failures) % at
+        )
 
 
 def summary(counts: Counter[str]) -> str:
     total = counts["fetched"] + counts["unchanged"] + counts["failed"]
     feeds = ngettext("%(total)d feed", "%(total)d feeds", total) % {"total": total}
     articles = ngettext("%(new)d new article", "%(new)d new articles", counts["new"]) % {"new": counts["new"]}
-    return _("%(feeds)s: %(fetched)d fetched, %(unchanged)d unchanged, %(failed)d failed; %(articles)s, %(updated)d updated") % {
+    text = _("%(feeds)s: %(fetched)d fetched, %(unchanged)d unchanged, %(failed)d failed; %(articles)s, %(updated)d updated") % {
         "feeds": feeds,
         "articles": articles,
         **{name: counts[name] for name in ("fetched", "unchanged", "failed", "updated")},
     }
+    left = {"resting": _("%(count)d resting after failures"), "others": _("%(count)d left to another run")}
+    return "; ".join([text, *(words % {"count": counts[name]} for name, words in left.items() if counts[name])])
