@@ -15,6 +15,7 @@ from typing import Any
 
 from articles.models import Article
 
+SAVE = r"/api/articles/\d+/(like|not-interested)/"  # a read mark is none
 HOLD_SECONDS = 20
 
 
@@ -233,11 +234,11 @@ class Proxy:
             self.keeps_alive = False
             self.sent, self.received, self.rules = [], [], []
 
-    def plan(self, *fates: Fate, method: str = "(PUT|POST)", path: str = r"/api/articles/\d+/") -> None:
+    def plan(self, *fates: Fate, method: str = "(PUT|POST)", path: str = SAVE) -> None:
         """The next matching requests meet these fates, one each; those after them what was planned later, or are delivered."""
         self.rules.append(Rule(method, re.compile(path), iter(fates)))
 
-    def always(self, fate: Fate, method: str = "(PUT|POST)", path: str = r"/api/articles/\d+/") -> None:
+    def always(self, fate: Fate, method: str = "(PUT|POST)", path: str = SAVE) -> None:
         self.rules.append(Rule(method, re.compile(path), repeat(fate)))
 
     def heal(self) -> None:
@@ -293,5 +294,5 @@ class Proxy:
 
 
 def is_save(request: Request, article: Article | None) -> bool:
-    which = rf"/api/articles/{article.pk if article else '[0-9]+'}/"
+    which = SAVE.replace(r"\d+", str(article.pk)) if article else SAVE
     return request.method in ("PUT", "POST") and bool(re.match(which, request.path))
