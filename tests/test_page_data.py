@@ -38,6 +38,7 @@ def test_page_names_its_reader_and_the_contracts_numbers(reader: User):
         "urls": {
             "liked": "/api/articles/{article}/like/",
             "not_interested": "/api/articles/{article}/not-interested/",
+            "read": "/api/articles/{article}/read/",
             "states": "/api/articles/",
             "form": "/articles/{article}/feedback",
         },
