@@ -149,9 +149,14 @@ def centred_profile(corpus: Corpus, likes: Sequence[Features], not_interested: S
 
 
 def strongest(shares: list[tuple[float, str]]) -> tuple[str, ...]:
-    """The features of the largest shares; a tag and the word that it is, in the singular or plural, are one."""
+    """The features of the largest shares; a tag and the word that it is, in the singular or plural, are one.
+
+    A single character is left out: no reader would understand it as a reason.
+    """
     first: dict[str, str] = {}
     for _share, feature in sorted(shares, reverse=True):
+        if feature[0] == "w" and len(feature) == len("w:x"):
+            continue
         first.setdefault(feature[2:].rstrip("s"), feature)
         if len(first) == REASONS:
             break
