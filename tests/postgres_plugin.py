@@ -3,6 +3,7 @@
 Loaded with `-p`: pytest-django reads the settings before any conftest.
 """
 
+import atexit
 import os
 import shutil
 import signal
@@ -21,16 +22,10 @@ ENVIRONMENT = {
 }
 
 os.environ |= ENVIRONMENT | {"STATIC_ROOT": tempfile.mkdtemp(prefix="devpick-static-")}
+# At the process's end and not in a hook of pytest: settings that cannot be read end it before any hook.
+atexit.register(shutil.rmtree, os.environ["STATIC_ROOT"], ignore_errors=True)
 signal.signal(signal.SIGTERM, signal.default_int_handler)  # a stopped run stops its server too
-server = None
 if "DATABASE_URL" not in os.environ:
     server = Server()
+    atexit.register(server.stop)
     os.environ["DATABASE_URL"] = server.url
-
-
-def pytest_unconfigure() -> None:
-    global server
-    shutil.rmtree(os.environ["STATIC_ROOT"], ignore_errors=True)
-    if server:
-        server.stop()
-        server = None

@@ -4,7 +4,7 @@ import logging
 import os
 import sys
 
-from tests import postgres_plugin  # the environment and the server, before Django reads the settings
+import tests.postgres_plugin  # noqa: F401  (the environment and the server, before Django reads the settings)
 from tests.live_server import NO_LIMITS
 
 
@@ -39,7 +39,4 @@ def run() -> None:
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    finally:
-        postgres_plugin.pytest_unconfigure()
+    main()
