@@ -9,6 +9,8 @@ PY := $(VENV)/bin/python
 PIP := $(if $(UV),uv pip install --quiet --python $(PY),$(PY) -m pip install --quiet --disable-pip-version-check)
 # Contracts that must hold on both databases; the first run of `make test` is on PostgreSQL.
 ON_SQLITE_TOO = $(filter-out tests/test_setup.py $(wildcard tests/test_feeds_*.py tests/test_page_*.py),$(wildcard tests/test_*.py))
+# Two processes, each with a database of its own on the one server: more would slow down what tests with real threads wait for.
+IN_PARALLEL = --numprocesses 2 --dist loadfile
 JS_TESTS = $(wildcard tests/js/*.test.js tests/js/*.test.mjs)
 # What `check --deploy` looks at: the settings of a production machine.
 PRODUCTION = DEBUG=false INSECURE_HTTP=false ALLOWED_HOSTS=devpick.example SECRET_KEY=$$($(PY) -c "import secrets; print(secrets.token_urlsafe(64))")
@@ -21,10 +23,9 @@ run: $(VENV)/installed
 
 test: $(VENV)/installed-dev
 	$(PY) -m tests.chromium
-	$(PY) -m pytest --ignore tests/browser
-	@# The browser tests mostly wait: the run on SQLite goes beside them and is printed after them.
-	DATABASE_URL=sqlite://:memory: $(PY) -m pytest $(ON_SQLITE_TOO) > $(VENV)/sqlite.log 2>&1 & \
-	  $(PY) -m pytest tests/browser; browser=$$?; wait $$!; sqlite=$$?; cat $(VENV)/sqlite.log; exit $$((browser | sqlite))
+	$(PY) -m pytest $(IN_PARALLEL) --ignore tests/browser
+	$(PY) -m pytest $(IN_PARALLEL) tests/browser --dist load
+	DATABASE_URL=sqlite://:memory: $(PY) -m pytest $(IN_PARALLEL) $(ON_SQLITE_TOO)
 	$(call with_node,JavaScript unit tests,$(NODE) --test --test-reporter=spec $(JS_TESTS))
 
 check: $(VENV)/installed-dev $(if $(NODE),node_modules/.installed)

@@ -21,10 +21,15 @@ ENVIRONMENT = {
     "DJANGO_ALLOW_ASYNC_UNSAFE": "true",  # Playwright keeps an event loop on the test's thread
 }
 
-os.environ |= ENVIRONMENT | {"STATIC_ROOT": tempfile.mkdtemp(prefix="devpick-static-")}
-# At the process's end and not in a hook of pytest: settings that cannot be read end it before any hook.
-atexit.register(shutil.rmtree, os.environ["STATIC_ROOT"], ignore_errors=True)
-signal.signal(signal.SIGTERM, signal.default_int_handler)  # a stopped run stops its server too
+WORKER = os.environ.get("PYTEST_XDIST_WORKER")  # of several processes; the first one has made server and folder for all
+
+if WORKER:
+    os.environ["STATIC_ROOT"] += f"/{WORKER}"
+else:
+    os.environ |= ENVIRONMENT | {"STATIC_ROOT": tempfile.mkdtemp(prefix="devpick-static-")}
+    # At the process's end and not in a hook of pytest: settings that cannot be read end it before any hook.
+    atexit.register(shutil.rmtree, os.environ["STATIC_ROOT"], ignore_errors=True)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # a stopped run stops its server too
 if "DATABASE_URL" not in os.environ:
     server = Server()
     atexit.register(server.stop)
