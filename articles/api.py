@@ -60,7 +60,7 @@ def answer(cards: list[Card], next_page: str | None) -> Response:
 
 
 def card_json(card: Card) -> dict[str, Any]:
-    """The contract's members, in its order."""
+    """The members of a card, in the order of the API's description."""
     return {member: getattr(card, member) for member in MEMBERS}
 
 

@@ -38,7 +38,7 @@ class BodyTooLarge(exceptions.APIException):
 def read_pairs(request: HttpRequest, max_bytes: int = settings.API_MAX_BODY_BYTES) -> Pairs:
     """The members of the body in the order they were sent; an empty body of any type has none.
 
-    Raises LengthRequired, BodyTooLarge, UnsupportedMediaType, ParseError, in the contract's order.
+    Raises LengthRequired, BodyTooLarge, UnsupportedMediaType, ParseError, in this order.
     """
     kind, parameters, raw = read_body(request, PARSERS, max_bytes, BodyTooLarge())
     return PARSERS[kind](raw, parameters) if raw else []

@@ -30,7 +30,7 @@ class FeedbackRequest:
 
 
 def check_request(pairs: Pairs, query: QueryDict, *, field: Verdict, may_toggle: bool) -> FeedbackRequest:
-    """Raises ValidationError with the errors by field (contract, section 2: strict values)."""
+    """Raises ValidationError with the errors by field. Nothing is coerced: a doubtful value is an error, never a toggle."""
     given = known_members(pairs)
     errors = {name: [_("Send this field in the body, not in the address.")] for name in KNOWN if name in query}
     errors |= verdict_errors(given, field, may_toggle) | order_errors(given)

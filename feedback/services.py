@@ -2,7 +2,7 @@
 
 Read first: an unchanged wish is answered from one plain read and writes nothing. Only a real change, a toggle or a newer `seq`
 opens a transaction. Lock order: key row, feedback row with profile, article (the contended one last). The statements of the hot
-path are written by hand, the same for both databases: the ORM's took twice the time of the whole save (`make bench`).
+path are written by hand, the same for both databases: with the ORM's a changed save missed its bound (`make bench`).
 """
 
 import json
@@ -78,7 +78,7 @@ def apply_feedback(*, profile_id: int, article_id: int, wish: Wish, order: Order
     """Bring one reader's verdict on one article to `wish`, and say whether this call changed it.
 
     `profile_id` is the reader's user id. Raises Article.DoesNotExist; IntegrityError if the article or the reader is deleted
-    meanwhile. Sending it again never does harm: see section 2 of the README.
+    meanwhile. Sending it again never does harm: README, "The API".
     """
     state = current_state(profile_id=profile_id, article_id=article_id)
     if not needs_lock(state, wish, order):
