@@ -8,6 +8,9 @@ import os
 import shutil
 import signal
 import tempfile
+from collections.abc import Iterator
+
+import pytest
 
 from tests.postgres import Server
 
@@ -21,16 +24,22 @@ ENVIRONMENT = {
     "DJANGO_ALLOW_ASYNC_UNSAFE": "true",  # Playwright keeps an event loop on the test's thread
 }
 
-WORKER = os.environ.get("PYTEST_XDIST_WORKER")  # of several processes; the first one has made server and folder for all
+WORKER = os.environ.get("PYTEST_XDIST_WORKER")  # of several processes; the first one only hands out their work
 
 if WORKER:
     os.environ["STATIC_ROOT"] += f"/{WORKER}"
 else:
     os.environ |= ENVIRONMENT | {"STATIC_ROOT": tempfile.mkdtemp(prefix="devpick-static-")}
-    # At the process's end and not in a hook of pytest: settings that cannot be read end it before any hook.
+    # At the process's end and not in a hook of pytest: settings that cannot be read end it before any later hook.
     atexit.register(shutil.rmtree, os.environ["STATIC_ROOT"], ignore_errors=True)
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # a stopped run stops its server too
-if "DATABASE_URL" not in os.environ:
-    server = Server()
-    atexit.register(server.stop)
-    os.environ["DATABASE_URL"] = server.url
+signal.signal(signal.SIGTERM, signal.default_int_handler)  # a stopped run stops its server too
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_load_initial_conftests(early_config: pytest.Config) -> Iterator[None]:
+    """A server for each process that runs tests: they look at transaction ids and lock waits, which are the whole server's."""
+    if "DATABASE_URL" not in os.environ and (WORKER or not early_config.known_args_namespace.numprocesses):
+        server = Server()
+        atexit.register(server.stop)
+        os.environ["DATABASE_URL"] = server.url
+    return (yield)
