@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from django.conf import settings
+from django.contrib.auth.hashers import PBKDF2PasswordHasher
 from django.core.cache import cache
 from django.core.management import call_command
 from django.db import connection
@@ -23,6 +24,12 @@ def static_files() -> None:
     call_command("collectstatic", interactive=False, verbosity=0)
     # Each test client is a server of its own to WhiteNoise, which reads all files at a server's start unless told to look later.
     settings.WHITENOISE_AUTOREFRESH = True
+
+
+@pytest.fixture(scope="session", autouse=True)
+def quick_passwords() -> None:
+    """Hashed once and not a million times; a server process can read them all the same."""
+    PBKDF2PasswordHasher.iterations = 1
 
 
 @pytest.fixture(scope="session")

@@ -37,7 +37,7 @@ def documents() -> list[bytes]:
     return [
         *own,
         japanese,
-        gzip.compress(japanese),
+        gzip.compress(japanese, mtime=0),
         rss(item("One").replace("<title>", "<title><![CDATA[").replace("</title>", "]]></title>")),
     ]
 

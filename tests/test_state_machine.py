@@ -21,6 +21,7 @@ from tests.factories import ArticleFactory, UserFactory
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
+EXAMPLES = 60 if connection.vendor == "postgresql" else 20
 VERDICTS = {"liked": (True, False), "not_interested": (False, True), "": (False, False)}
 
 
@@ -175,5 +176,5 @@ class Network(RuleBasedStateMachine):
 def test_whatever_the_network_does_the_contract_holds() -> None:
     checks = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.data_too_large]
     run_state_machine_as_test(
-        Network, settings=settings(max_examples=60, stateful_step_count=30, deadline=None, suppress_health_check=checks)
+        Network, settings=settings(max_examples=EXAMPLES, stateful_step_count=30, deadline=None, suppress_health_check=checks)
     )
