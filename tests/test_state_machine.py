@@ -160,17 +160,18 @@ class Network(RuleBasedStateMachine):
 
     @invariant()
     def the_rows_are_what_the_model_holds(self) -> None:
+        rows = {row.profile_id: row for row in Feedback.objects.filter(article=self.article)}
+        versions = dict(Profile.objects.filter(feedback__in=rows.values()).values_list("pk", "interest_version"))
         for reader in self.readers:
-            row = Feedback.objects.filter(profile_id=reader.pk).first()
-            profile = Profile.objects.filter(pk=reader.pk).first()
+            row = rows.get(reader.pk)
             assert (row.verdict if row else Verdict.NONE) == reader.verdict
-            assert (profile.interest_version if profile else 0) == reader.version == reader.changes_told
+            assert versions.get(reader.pk, 0) == reader.version == reader.changes_told
             assert (dict(row.seen) if row else {}) == reader.seen
 
     @invariant()
     def the_count_equals_the_rows(self) -> None:
-        article = Article.objects.get(pk=self.article.pk)
-        assert article.like_count == self.likes() == article.feedback.filter(verdict=Verdict.LIKED).count()
+        counter = Article.objects.values_list("like_count", flat=True).get(pk=self.article.pk)
+        assert counter == self.likes() == Feedback.objects.filter(article=self.article, verdict=Verdict.LIKED).count()
 
 
 def test_whatever_the_network_does_the_contract_holds() -> None:
