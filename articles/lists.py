@@ -57,6 +57,7 @@ class ListQuery:
         if view not in VIEWS:
             raise BadQuery("view", _("There is no such list. Choose one of these: %(views)s.") % {"views": ", ".join(VIEWS)})
         filters = {name: parse_filter(name, query.get(name, "")) for name in ("q", "source", "tag", "lang", "read")}
+        filters["lang"] = filters["lang"].lower().partition("-")[0]  # as articles carry it, whatever a browser says: en-GB
         if filters["read"] not in READ_FILTERS:
             raise BadQuery("read", _("Ask for “unread”, or leave this out for all articles."))
         kept = parse_id("kept", query.get("kept", "")) if query.get("kept") else None

@@ -1,7 +1,9 @@
 from django.contrib import admin
 from django.contrib.auth import views as auth_views
+from django.templatetags.static import static
 from django.urls import include, path, re_path
-from django.views.generic import TemplateView
+from django.utils.functional import lazy
+from django.views.generic import RedirectView, TemplateView
 
 from articles import token_pages
 from articles.urls import api_patterns as article_api_patterns
@@ -26,6 +28,7 @@ account_patterns = [
     path("account/tokens/", limited_form(token_pages.tokens), name="tokens"),
     path("account/tokens/revoke/", token_pages.revoke, name="token-revoke"),
     path("account/data/", limited(wait_to_import)(own_data), name="own-data"),
+    path("account/email/", limited_form(views.EmailChange.as_view()), name="email-change"),
     path("account/delete/", limited_form(views.DeleteAccount.as_view()), name="account-delete"),
 ]
 
@@ -47,6 +50,8 @@ urlpatterns = [
     re_path(r"^api/", api_not_found),  # whatever follows, a line break too
     path("admin/login/", limited_form(admin.site.login)),
     path("admin/", admin.site.urls),
+    path("robots.txt", TemplateView.as_view(template_name="robots.txt", content_type="text/plain; charset=utf-8")),
+    path("favicon.ico", RedirectView.as_view(url=lazy(static, str)("img/favicon.svg"))),  # asked for also where no page names it
     path("healthz", healthz),
     path("readyz", readyz),
 ]

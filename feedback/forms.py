@@ -28,8 +28,8 @@ class SignUpForm(UserCreationForm):
         help_texts = {"username": gettext_lazy("Letters, digits and @ . + - _ only.")}
 
 
-class DeleteAccountForm(forms.Form):
-    """The password once more: an open browser must not be enough to delete an account."""
+class PasswordAgainForm(forms.Form):
+    """The password once more: an open browser must not be enough to take or delete an account."""
 
     password = forms.CharField(
         label=gettext_lazy("Your password"),
@@ -44,5 +44,12 @@ class DeleteAccountForm(forms.Form):
     def clean_password(self) -> str:
         password: str = self.cleaned_data["password"]
         if not self.user.check_password(password):
-            raise ValidationError(_("This is not your password. Nothing was deleted."))
+            raise ValidationError(_("This is not your password, so nothing was done."))
         return password
+
+
+class EmailForm(PasswordAgainForm):
+    """Whoever reads the mail of this address can set a new password."""
+
+    email = SignUpForm.declared_fields["email"]
+    field_order = ["email", "password"]

@@ -38,6 +38,7 @@ class Feedback(models.Model):
         indexes = [
             models.Index(fields=["article"], condition=Q(verdict="liked"), name="feedback_likes_of_article"),
             models.Index(fields=["profile", "verdict", "-marked_at", "-id"], name="feedback_marks_of_reader"),
+            models.Index(fields=["profile", "version"], name="feedback_changes_of_reader"),
         ]
 
     def __str__(self) -> str:

@@ -20,6 +20,11 @@ def sign_up(*, username: str, password: str, email: str = "") -> User:
         raise NameTaken from None
 
 
+def change_email(reader_id: int, email: str) -> None:
+    """Links in password mails that were sent before are void with it."""
+    User.objects.filter(pk=reader_id).update(email=email)
+
+
 def delete_account(reader_id: int) -> None:
     """Delete a reader with all they said, and take their likes out of the counts, in one transaction.
 

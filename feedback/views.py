@@ -30,9 +30,9 @@ from articles.authentication import keep_body_readable
 from articles.models import Article, User
 from articles.pages import problem_page
 from feedback import intents
-from feedback.forms import DeleteAccountForm, SignUpForm
+from feedback.forms import EmailForm, PasswordAgainForm, SignUpForm
 from feedback.models import Verdict
-from feedback.readers import NameTaken, delete_account, sign_up
+from feedback.readers import NameTaken, change_email, delete_account, sign_up
 from feedback.reading import mark_read
 from feedback.requests import read_pairs
 from feedback.serializers import FeedbackRequest, check_request
@@ -218,19 +218,39 @@ class PasswordResetConfirm(SuccessMessageMixin, auth_views.PasswordResetConfirmV
 
 
 @method_decorator([sensitive_post_parameters(), never_cache], name="dispatch")
-class DeleteAccount(LoginRequiredMixin, FormView):
-    """Asks for the password; a link alone deletes nothing."""
+class PasswordAgain(LoginRequiredMixin, FormView):
+    """A page that asks for the password; a link alone does nothing."""
 
-    template_name = "account/delete.html"
-    form_class = DeleteAccountForm
     success_url = reverse_lazy("list")
 
+    @property
+    def reader(self) -> User:
+        assert isinstance(self.request.user, User)
+        return self.request.user
+
     def get_form_kwargs(self) -> dict[str, Any]:
-        return super().get_form_kwargs() | {"user": self.request.user}
+        return super().get_form_kwargs() | {"user": self.reader}
+
+
+class EmailChange(SuccessMessageMixin, PasswordAgain):
+    template_name = "account/email.html"
+    form_class = EmailForm
+    success_message = gettext_lazy("Your e-mail address is saved.")
+
+    def get_initial(self) -> dict[str, Any]:
+        return {"email": self.reader.email}
 
     def form_valid(self, form: Form) -> HttpResponse:
-        assert self.request.user.pk is not None
-        delete_account(self.request.user.pk)
+        change_email(self.reader.pk, form.cleaned_data["email"])
+        return super().form_valid(form)
+
+
+class DeleteAccount(PasswordAgain):
+    template_name = "account/delete.html"
+    form_class = PasswordAgainForm
+
+    def form_valid(self, form: Form) -> HttpResponse:
+        delete_account(self.reader.pk)
         logout(self.request)
         messages.success(self.request, _("Your account is deleted, and everything you marked with it."))
         return super().form_valid(form)

@@ -247,6 +247,7 @@ def stories(db: None, reader: User) -> dict[str, Article]:
         ("source=Lab", {"rust"}),
         ("source=lab", set()),
         ("lang=ja", {"ja"}),
+        ("lang=JA-jp", {"ja"}),
         ("lang=en&q=rust&tag=metal&source=Yard", {"rusty"}),
         ("lang=xx", set()),
     ],

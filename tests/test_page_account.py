@@ -158,7 +158,7 @@ def test_deleting_the_account_asks_for_the_password(client: Client, reader: User
         apply_feedback(profile_id=user.pk, article_id=article.pk, wish=Wish(liked=True))
     assert client.get("/account/delete/").status_code == 200
     wrong = client.post("/account/delete/", {"password": "wrong"})
-    assert errors(wrong) == {"password": "This is not your password. Nothing was deleted."}
+    assert errors(wrong) == {"password": "This is not your password, so nothing was done."}
     assert User.objects.count() == 2
     client.post("/account/delete/", {"password": PASSWORD})
     article.refresh_from_db()
@@ -167,7 +167,29 @@ def test_deleting_the_account_asks_for_the_password(client: Client, reader: User
     assert box_of(client) == "Your account is deleted, and everything you marked with it."
 
 
-@pytest.mark.parametrize("address", ["/account/delete/", "/password/change/"])
+def test_an_address_given_later_resets_a_password_too(client: Client, reader: User, other_reader: User) -> None:
+    User.objects.update(email="")
+    client.force_login(reader)
+    unreadable = client.post("/account/email/", {"email": "x", "password": PASSWORD})
+    assert errors(unreadable) == {"email": "Enter a valid email address."}
+    wrong = client.post("/account/email/", {"email": "new@example.com", "password": "wrong"})
+    assert errors(wrong) == {"password": "This is not your password, so nothing was done."}
+    assert not User.objects.exclude(email="").exists()
+    assert client.post("/account/email/", {"email": "new@example.com", "password": PASSWORD})["Location"] == "/"
+    assert box_of(client) == "Your e-mail address is saved."
+    assert page_of(client.get("/account/email/")).one("input", name="email").attributes["value"] == "new@example.com"
+    client.post("/password/reset/", {"email": "new@example.com"})
+    assert [(message.to, reader.username in message.body) for message in mail.outbox] == [(["new@example.com"], True)]
+    assert reader_of(client) == reader.pk
+
+
+def test_an_address_can_be_taken_out_again(client: Client, reader: User, other_reader: User) -> None:
+    client.force_login(reader)
+    client.post("/account/email/", {"email": "", "password": PASSWORD})
+    assert [User.objects.get(pk=user.pk).email for user in (reader, other_reader)] == ["", other_reader.email]
+
+
+@pytest.mark.parametrize("address", ["/account/delete/", "/account/email/", "/password/change/"])
 def test_account_pages_ask_visitors_to_log_in(client: Client, db: None, address: str) -> None:
     for response in (client.get(address), client.post(address, {"password": "x"})):
         assert response["Location"] == f"/login/?next={address}"

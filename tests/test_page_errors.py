@@ -82,3 +82,11 @@ def test_a_wrong_address_of_the_api_is_a_problem_document_whatever_the_method(db
     answer = getattr(Client(enforce_csrf_checks=True), method)(address)
     assert (answer.status_code, answer["Content-Type"]) == (404, "application/problem+json")
     assert answer.json()["code"] == "not_found"
+
+
+def test_what_browsers_and_crawlers_ask_for_is_there(client: Client, db: None) -> None:
+    assert client.get("/favicon.ico")["Location"].startswith("/static/img/favicon.")
+    robots = client.get("/robots.txt")
+    assert (robots.status_code, robots["Content-Type"]) == (200, "text/plain; charset=utf-8")
+    # The list may be read, but no crawler walks through all its filters and places.
+    assert robots.content.startswith(b"User-agent: *\nDisallow: /*?\n")
