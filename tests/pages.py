@@ -22,7 +22,9 @@ class Element:
 
     @property
     def raw_text(self) -> str:
-        return "".join(child if isinstance(child, str) else child.raw_text for child in self.children)
+        """A `<template>` is not shown."""
+        texts = (child if isinstance(child, str) else child.raw_text for child in self.children)
+        return "" if self.tag == "template" else "".join(texts)
 
     def all(self, tag: str, **attributes: str) -> list["Element"]:
         """The elements of this tag below this one with these attributes, in order; `class_` for class, `_` for `-`."""

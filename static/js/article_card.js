@@ -66,8 +66,10 @@ class ArticleCard extends HTMLElement {
     const verdict = { liked: liked === "true", not_interested: notInterested === "true" };
     this.card = rules.newCard(Number(article), { ...verdict, like_count: Number(likeCount), version: Number(version) });
     [this.text, this.action] = this.noteNow();
+    const why = this.note.querySelector("template"); // a folded card keeps there what it says after Undo
+    why?.remove();
     this.words = [...this.note.childNodes].filter((node) => node.nodeName !== "BUTTON");
-    this.why = this.text ? [] : this.words;
+    this.why = why ? [...why.content.childNodes] : this.words;
     this.addEventListener("submit", (event) => this.submitted(event));
     this.note.addEventListener("click", (event) => this.clicked(event));
   }
@@ -167,7 +169,8 @@ class ArticleCard extends HTMLElement {
     const likes = rules.likeCount(card);
     const word = plural.select(likes) === "one" ? page.likes.one : page.likes.other;
     this.querySelector(".count")?.replaceChildren(String(likes), span("vh", ` ${word}`));
-    this.dataset.state = this.isFolded() ? "folded" : LOOKS[card.news][0];
+    this.dataset.state = LOOKS[card.news][0];
+    this.toggleAttribute("data-folded", this.isFolded());
     this.renderNote();
     mark(this.note.querySelector("button"), "aria-disabled", isSaving && this.action === "retry");
   }
@@ -177,7 +180,8 @@ class ArticleCard extends HTMLElement {
   }
 
   isFolded() {
-    return rules.shown(this.card).not_interested && ["", "saving", "changed"].includes(this.card.news);
+    const isCard = this.button("not_interested") !== null; // a line for an article of another list has nothing to fold
+    return isCard && rules.shown(this.card).not_interested && this.card.news !== "gone";
   }
 
   /** What the note row says; nothing: what it says at rest. @returns {[text: string, action: Action, extra?: string]} */
@@ -186,9 +190,10 @@ class ArticleCard extends HTMLElement {
     const { texts } = page;
     if (news === "saving" && retried) return [texts.saving, "retry"]; // stays, so that the focus need not move
     const said = news === "saving" && !this.isSlow() ? "" : this.newsText();
-    if (this.isFolded()) return said ? [said, "undo"] : [texts.hidden, "undo", texts.sinks];
+    const action = LOOKS[news][1];
+    if (this.isFolded()) return said ? [said, action || "undo"] : [texts.hidden, "undo", texts.sinks];
     if (news === "" && this.isAnsweredLine()) return [texts.saved, ""];
-    return [said, LOOKS[news][1]];
+    return [said, action];
   }
 
   newsText() {

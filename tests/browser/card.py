@@ -34,12 +34,13 @@ class Card:
         expect(self.like).to_have_attribute("aria-pressed", PRESSED[verdict == Verdict.LIKED])
         expect(self.not_interested).to_have_attribute("aria-pressed", PRESSED[verdict == Verdict.NOT_INTERESTED])
         expect(self.count).to_have_text(f"{likes} {'like' if likes == 1 else 'likes'}")
+        expect(self.root.and_(self.page.locator("[data-folded]"))).to_have_count(int(verdict == Verdict.NOT_INTERESTED))
         if note is not None:
             expect(self.note).to_have_text(note)
 
     def rests(self, verdict: Verdict, likes: int) -> None:
         """Wait until nothing is open any more, and the card shows this."""
-        expect(self.root).to_have_attribute("data-state", "folded" if verdict == Verdict.NOT_INTERESTED else "idle")
+        expect(self.root).to_have_attribute("data-state", "idle")
         expect(self.root.locator("[aria-busy]")).to_have_count(0)
         self.shows(verdict, likes)
 

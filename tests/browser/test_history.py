@@ -91,6 +91,17 @@ def test_list_without_the_card_names_the_article_in_a_line(card: Card, network: 
     card.rests(Verdict.LIKED, 2)
 
 
+def test_line_of_an_article_that_is_now_hidden_has_nothing_to_undo(card: Card, network: Proxy, article: Article, reader: User):
+    network.plan(*[problem(503, "unavailable")] * 5)
+    card.not_interested.click()
+    card.shows(Verdict.NONE, 1, FAILED)
+    card.page.goto("/?q=nothing-like-it")
+    line = card.page.locator("#intents")
+    line.get_by_role("button", name="Retry").click()
+    expect(line.locator(".note")).to_have_text("Saved.")
+    assert stored(article, reader) == (Verdict.NOT_INTERESTED, 1, 1)
+
+
 def test_intents_older_than_ten_minutes_are_forgotten(card: Card, network: Proxy, article: Article, reader: User):
     fail_a_like(card, network)
     card.page.clock.install()
@@ -221,7 +232,7 @@ def go_away(card: Card) -> None:
 
 
 def come_back(card: Card, is_cached: bool) -> None:
-    card.page.evaluate("history.back()")
+    card.page.evaluate("setTimeout(() => history.back())")  # after the answer to this call
     expect(card.root).to_be_visible()
     assert card.page.evaluate("window.persisted") is is_cached
 
@@ -250,7 +261,7 @@ def test_back_while_saving(visited: Card, is_cached: bool, network: Proxy, artic
     gate.wait_until_reached()
     go_away(visited)
     gate.open()
-    visited.page.evaluate("history.back()")
+    visited.page.evaluate("setTimeout(() => history.back())")
     visited.rests(Verdict.LIKED, 2)
     assert stored(article, reader) == LIKED
 

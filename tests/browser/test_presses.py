@@ -4,6 +4,8 @@ from playwright.sync_api import Page, expect
 
 from articles.models import Article, User
 from feedback.models import Verdict
+from feedback.services import apply_feedback
+from feedback.verdicts import Wish
 from tests.browser.card import Card, stored
 from tests.browser.conftest import cards_of
 from tests.browser.proxy import Gate, Proxy, hold_reply, lose_reply, problem
@@ -226,3 +228,28 @@ def test_undo_survives_a_lost_reply_on_the_not_interested_list(page: Page, netwo
     card.button("Retry").click()
     card.rests(Verdict.NONE, 1)
     assert stored(article, reader) == (Verdict.NONE, 1, 1)
+
+
+def test_an_undo_that_is_refused_is_offered_again(card: Card, network: Proxy, article: Article, reader: User):
+    card.not_interested.click()
+    card.rests(Verdict.NOT_INTERESTED, 1)
+    network.plan(problem(400, "invalid"))
+    card.button("Undo").click()
+    card.shows(Verdict.NOT_INTERESTED, 1, "Not saved. The server refused it. Undo")
+    card.button("Undo").click()
+    card.rests(Verdict.NONE, 1)
+    assert stored(article, reader) == (Verdict.NONE, 1, 1)
+
+
+def test_a_card_that_came_folded_tells_its_reasons_after_undo(page: Page, network: Proxy, reader: User):
+    liked, refused, _other = [
+        ArticleFactory(title=name, tags=[tag]) for name, tag in zip("abc", ["rust", "rust", "go"], strict=True)
+    ]
+    apply_feedback(profile_id=reader.pk, article_id=liked.pk, wish=Wish(liked=True))
+    apply_feedback(profile_id=reader.pk, article_id=refused.pk, wish=Wish(not_interested=True))
+    page.goto("/?view=not-interested")
+    card = Card(page, refused)
+    card.shows(Verdict.NOT_INTERESTED, 0, "Hidden. Similar ones sink. Undo")
+    card.button("Undo").click()
+    card.rests(Verdict.NONE, 0)
+    expect(card.note).to_contain_text("rust")
