@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import tracemalloc
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -197,6 +198,18 @@ def test_a_good_feed_labelled_as_a_web_page_is_a_feed() -> None:
 # Broken documents
 
 
+@pytest.mark.parametrize("end", [b"<channel>", b"<title>Sam", b"</title>", b"<item>", b"<title>Hel"])
+def test_a_document_cut_off_before_its_first_entry_is_no_empty_feed(end: bytes) -> None:
+    document = rss(item("Hello"), title="Sample")
+    with pytest.raises(FeedError, match="cut off before its first entry ended"):
+        parse(document[: document.index(end) + len(end)])
+
+
+@pytest.mark.parametrize("document", [rss(), b"<rss version='2.0'/>", b"<feed xmlns='http://www.w3.org/2005/Atom' />"])
+def test_a_whole_document_without_entries_is_an_empty_feed(document: bytes) -> None:
+    assert parse(document).entries == []
+
+
 def test_of_a_document_that_was_cut_off_only_the_whole_entries_are_read() -> None:
     body = rss(item("One", "https://feed.example/1"), item("Two", "https://feed.example/2"))
     for end in range(body.index(b"Two"), body.index(b"</item></channel>")):
@@ -221,8 +234,13 @@ def test_a_gzip_body_is_unpacked() -> None:
 
 
 def test_a_gzip_bomb_stops_at_the_limit() -> None:
+    bomb = gzip.compress(b" " * 50 * MAX_BODY_BYTES, compresslevel=1)
+    tracemalloc.start()
     with pytest.raises(FeedError, match="larger than 5 MB"):
-        parse(gzip.compress(b" " * 50 * MAX_BODY_BYTES, compresslevel=1))
+        parse(bomb)
+    _now, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 4 * MAX_BODY_BYTES
 
 
 def test_broken_gzip_says_so() -> None:
