@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from django.core.management import call_command
+from django.db import DataError, connection
 
 from articles.feeds.subscriptions import default_feeds
 from articles.models import Article, Feed
@@ -51,6 +52,32 @@ def test_an_address_that_is_no_feed_yet_is_added_and_fetched(server: FeedServer,
     assert set(Article.objects.values_list("url", flat=True)) == {server.url("/1"), server.url("/2")}
 
 
+def test_an_address_that_cannot_be_read_is_not_added(server: FeedServer, db: None) -> None:
+    known, mistyped = FeedFactory(url=server.url("/known")), server.url("/fed")
+    run = Run(mistyped, known.url)
+    assert run.status == 1
+    assert f"{mistyped}: The server answers 404 Not Found. It was not added." in run.err.splitlines()
+    assert list(Feed.objects.values_list("url", "failures")) == [(known.url, 1)]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_articles_that_cannot_be_stored_are_a_failure_of_their_feed_alone(server: FeedServer) -> None:
+    good = FeedFactory(url=server.serve("/good", rss(item("Good", "/good/1"))))
+    bad = FeedFactory(url=server.serve("/bad", rss(item("Bad", "/bad/1"))))
+
+    def fail(execute: Any, sql: str, params: Any, *rest: Any) -> Any:
+        if sql.startswith("INSERT INTO") and "/bad/1" in str(params):
+            raise DataError("this does not fit")
+        return execute(sql, params, *rest)
+
+    with connection.execute_wrapper(fail):
+        run = Run()
+    assert (run.status, run.err) == (1, f"{bad.url}: The articles could not be stored: this does not fit\n")
+    good.refresh_from_db(), bad.refresh_from_db()
+    assert (good.failures, bad.failures, bad.claimed_until) == (0, 1, None)
+    assert Article.objects.count() == 1
+
+
 def test_without_addresses_all_active_feeds_are_fetched_and_only_what_changed(server: FeedServer, db: None) -> None:
     server.serve("/same", rss(item("Same", "/same/1")), ETag='"1"')
     server.serve("/dated", rss(item("Dated", "/dated/1")), Last_Modified="Mon, 05 Jan 2026 10:00:00 GMT")
@@ -70,6 +97,8 @@ def test_one_feeds_failure_never_stops_another(server: FeedServer, db: None) -> 
     good = [server.serve(f"/good{n}", rss(item(f"Good {n}", f"/good/{n}"))) for n in range(3)]
     bad = {path: server.serve(path, body) for path, (body, _reason) in FEED_ERRORS.items()}
     server.replies["/gone"] = Reply(status=410)
+    for url in [*bad.values(), server.url("/gone")]:
+        FeedFactory(url=url)
     run = Run(*bad.values(), good[0], server.url("/gone"), *good[1:], "ftp://feed.example/")
     assert run.status == 1
     assert run.out == "9 feeds: 3 fetched, 0 unchanged, 6 failed; 3 new articles, 0 updated\n"
@@ -99,7 +128,7 @@ def test_a_slow_feed_runs_out_of_time_and_the_others_do_not_wait(server: FeedSer
     over = Event()
     server.replies["/slow"] = lambda handler: over.wait(30)
     quick = server.serve("/quick", rss(item("Quick", "/1")))
-    run = Run(server.url("/slow"), quick, timeout=0.5)
+    run = Run(FeedFactory(url=server.url("/slow")).url, quick, timeout=0.5)
     over.set()
     assert run.out == "2 feeds: 1 fetched, 0 unchanged, 1 failed; 1 new article, 0 updated\n"
     assert last_errors()["slow"] == "No complete answer within 0.5 seconds."
@@ -139,7 +168,7 @@ def test_the_default_list_is_added_once_and_what_is_switched_off_stays_so(db: No
     Feed.objects.create(url=url, title="Renamed", is_active=False)
     for _run in range(2):
         Run("http://feed.invalid/", default_list=True, timeout=0.5)
-    assert Feed.objects.count() == len(feeds) + 1
+    assert Feed.objects.count() == len(feeds)
     assert Feed.objects.get(url=url).title == "Renamed"
     assert not Feed.objects.get(url=url).is_active
 

@@ -2,8 +2,10 @@
 
 import gzip
 import socket
+import ssl
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler
+from pathlib import Path
 from threading import Event
 from typing import Any
 
@@ -14,6 +16,7 @@ from articles.feeds.encoding import MAX_BODY_BYTES
 from articles.feeds.fetch import Answer, fetch
 from articles.feeds.network import is_public
 from articles.feeds.parse import parse
+from articles.retry import TransientError
 from tests.feeds.documents import item, rss
 from tests.feeds.server import FeedServer, Reply
 
@@ -45,6 +48,15 @@ def test_the_answer_carries_what_the_next_question_needs(server: FeedServer) -> 
 def test_an_unchanged_feed_is_not_sent_again(server: FeedServer, known: dict[str, str]) -> None:
     url = server.serve("/feed", DOCUMENT, ETag='"v1"', Last_Modified="Mon, 05 Jan 2026 10:00:00 GMT")
     assert fetch(url, **known) == Answer(changed=False, url=url)
+
+
+def test_a_certificate_that_nobody_vouches_for_is_not_accepted_and_not_asked_for_again(server: FeedServer) -> None:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(Path(__file__).parent / "feeds" / "self_signed.pem")
+    server.server.socket = context.wrap_socket(server.server.socket, server_side=True)
+    with pytest.raises(FeedError, match="certificate is not valid: self-signed certificate") as failure:
+        fetch(server.serve("/feed", DOCUMENT).replace("http:", "https:"))
+    assert not isinstance(failure.value, TransientError)
 
 
 def test_a_redirect_is_followed_and_the_last_address_is_the_base(server: FeedServer) -> None:
@@ -199,6 +211,15 @@ def test_a_redirect_to_a_private_address_is_refused(server: FeedServer, settings
     with pytest.raises(FeedError, match="private network"):
         fetch(server.url("/feed"))
     assert len(server.received) == 1
+
+
+@pytest.mark.parametrize("answer", [["127.0.0.1", "93.184.216.34"], ["93.184.216.34", "127.0.0.1"], ["93.184.216.34", "::1"]])
+def test_a_name_that_stands_for_a_private_address_too_is_refused(monkeypatch: pytest.MonkeyPatch, answer: list[str]) -> None:
+    """As an attacker's own name server answers."""
+    found = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, 80)) for address in answer]
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_args, **_options: found)
+    with pytest.raises(FeedError, match=r"feed\.example is an address of a private network"):
+        fetch("http://feed.example/")
 
 
 @pytest.mark.parametrize(

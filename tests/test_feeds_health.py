@@ -56,7 +56,7 @@ def test_what_another_try_cannot_mend_is_asked_once(server: FeedServer, db: None
 
 def test_a_server_that_asks_for_an_hour_is_left_alone_for_it(server: FeedServer, db: None) -> None:
     server.replies["/feed"] = Reply(status=503, headers={"Retry-After": "3600"})
-    url = server.url("/feed")
+    url = FeedFactory(url=server.url("/feed")).url
     assert "It rests until 20" in Run(url).err
     assert len(server.received) == 1
     assert Run().out == "0 feeds: 0 fetched, 0 unchanged, 0 failed; 0 new articles, 0 updated; 1 resting after failures\n"
@@ -171,7 +171,7 @@ def test_behind_a_temporary_redirect_no_move_counts(server: FeedServer, db: None
 
 def test_a_redirect_to_what_is_no_feed_moves_nothing(server: FeedServer, db: None) -> None:
     server.serve("/login", b"<!doctype html><title>Log in</title>")
-    old = server.redirect("/old", "/login", 301)
+    old = FeedFactory(url=server.redirect("/old", "/login", 301)).url
     assert Run(old).status == 1
     assert Feed.objects.get().url == old
 

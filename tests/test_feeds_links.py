@@ -65,5 +65,11 @@ def test_what_a_browser_drops_is_dropped() -> None:
     assert web_address("no-scheme.example") is None
 
 
+def test_no_address_keeps_a_name_and_password() -> None:
+    assert web_address("https://me:secret@x.example:8443/feed?at=@1") == "https://x.example:8443/feed?at=@1"
+    assert web_address("//bank.example@evil.example/", "https://feed.example/") == "https://evil.example/"
+    assert web_address("https://me:secret@/feed") is None
+
+
 def test_a_host_is_without_www() -> None:
     assert host_of("https://www.Blog.example:8443/x") == "blog.example"

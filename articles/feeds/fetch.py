@@ -1,5 +1,6 @@
 """One address → its document, if it changed. Everything about the other side is bounded: time, size, redirects, addresses."""
 
+import ssl
 from dataclasses import dataclass
 from itertools import takewhile
 
@@ -53,8 +54,17 @@ def fetch(url: str, *, etag: str = "", last_modified: str = "", timeout: float =
     except httpx2.UnsupportedProtocol:
         raise FeedError(_("The address redirects to something that is no web address.")) from None
     except (httpx2.HTTPError, httpx2.InvalidURL) as failure:
+        if certificate := refused_certificate(failure):
+            raise FeedError(_("The server's certificate is not valid: %(reason)s.") % {"reason": certificate}) from None
         kind = FeedUnavailable if isinstance(failure, httpx2.TransportError) else FeedError
         raise kind(_("The connection failed: %(reason)s.") % {"reason": failure or type(failure).__name__}) from None
+
+
+def refused_certificate(failure: BaseException | None) -> str:
+    """Why it was refused, if that is what failed: another try a second later meets the same one."""
+    while failure is not None and not isinstance(failure, ssl.SSLCertVerificationError):
+        failure = failure.__cause__ or failure.__context__
+    return failure.verify_message if failure else ""
 
 
 def ask(url: str, headers: dict[str, str], timeout: float) -> Answer:

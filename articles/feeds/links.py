@@ -18,11 +18,15 @@ UNRESERVED = re.compile("[A-Za-z0-9._~-]")
 
 
 def web_address(text: str | None, base: str = "") -> str | None:
-    """The http(s) address that `text` means on a page at `base`; None where it is anything else."""
+    """The http(s) address that `text` means on a page at `base`; None where it is anything else.
+
+    Without the name and password that may stand before its host: they are for nobody's eyes, or make one host look like another.
+    """
     text = DROPPED.sub("", text or "").strip()
     try:
-        url = urljoin(base, text)
-        parts = urlsplit(url)
+        parts = urlsplit(urljoin(base, text))
+        parts = parts._replace(netloc=parts.netloc.rpartition("@")[2]) if "@" in parts.netloc else parts
+        url = parts.geturl()
         host, _port = parts.hostname or "", parts.port
     except ValueError:  # a bracket without its pair, a port that is no number
         return None

@@ -25,7 +25,7 @@ from articles.feeds.xml_safety import MISCELLANY, safe_document
 HTML = re.compile(MISCELLANY + r"<(?:!doctype\s+html|html)\b", re.IGNORECASE | re.DOTALL)
 # What feedparser itself fails with on documents that are broken in the right place; found by mutating documents.
 PARSER_FAILURES = (TypeError, LookupError, ValueError, ArithmeticError, AttributeError, AssertionError, RecursionError)
-END_OF_DOCUMENT = re.compile(r"</(?:[\w.-]+:)?(?:rss|feed|rdf|channel)\s*>", re.IGNORECASE)
+END_OF_DOCUMENT = re.compile(r"<(?:/(?:[\w.-]+:)?(?:rss|feed|rdf|channel)\s*|(?:rss|feed)\b[^>]*/)>", re.IGNORECASE)
 END_OF_ENTRY = re.compile(r"</(?:[\w.-]+:)?(?:item|entry)\s*>", re.IGNORECASE)
 
 
@@ -49,9 +49,12 @@ def parse_xml(text: str, base_url: str) -> ParsedFeed:
     document = read(text, base_url)
     if not (document.get("version") or document.entries):
         raise FeedError(_("This is no feed that DevPick can read. It reads RSS, Atom and JSON Feed."))
+    entries = whole_entries(document.entries, text)
+    if not entries and not END_OF_DOCUMENT.search(text):
+        raise FeedError(_("The document was cut off before its first entry ended."))
     feed, is_atom = document.feed, document.get("version", "").startswith("atom")
     site_url = web_address(feed.get("link"), base_url) or ""
-    found = (entry_of(raw, base_url or site_url, is_atom) for raw in whole_entries(document.entries, text))
+    found = (entry_of(raw, base_url or site_url, is_atom) for raw in entries)
     return ParsedFeed(
         title=title_of(feed, is_atom),
         site_url=site_url,

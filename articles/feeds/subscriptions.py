@@ -13,12 +13,12 @@ from articles.models import Feed
 DEFAULT_LIST = Path(settings.BASE_DIR) / "data" / "feeds.txt"
 
 
-def feed_at(address: str) -> Feed:
-    """The feed at this address, added if it is new. Until it has told its own name it is called by its host's."""
+def feed_at(address: str) -> tuple[Feed, bool]:
+    """The feed at this address, and whether it is new. Until it has told its own name it is called by its host's."""
     url = web_address(address)
     if url is None:
         raise FeedError(_("This is no web address. It must begin with http:// or https://."))
-    return Feed.objects.get_or_create(url=url, defaults={"title": host_of(url)[:200]})[0]
+    return Feed.objects.get_or_create(url=url, defaults={"title": host_of(url)[:200]})
 
 
 def add_default_feeds() -> None:

@@ -37,7 +37,9 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("urls", nargs="*", metavar="URL", help="only these feeds; one that is not known yet is added")
+        parser.add_argument(
+            "urls", nargs="*", metavar="URL", help="only these feeds; one that is not known yet is added if it can be read"
+        )
         parser.add_argument("--default-list", action="store_true", help="first add the feeds of data/feeds.txt that are missing")
         parser.add_argument(
             "--timeout", type=float, default=TIMEOUT_SECONDS, metavar="SECONDS", help="for each feed, repeats included"
@@ -45,6 +47,7 @@ class Command(BaseCommand):
 
     def handle(self, *, urls: list[str], default_list: bool, timeout: float, **options: Any) -> None:
         self.counts: Counter[str] = Counter()
+        self.added = set[int]()
         if default_list:
             add_default_feeds()
         if not urls and not Feed.objects.filter(is_active=True).exists():
@@ -62,9 +65,12 @@ class Command(BaseCommand):
         keys = []
         for url in dict.fromkeys(urls):
             try:
-                keys.append(feed_at(url).pk)
+                feed, is_new = feed_at(url)
             except FeedError as failure:
                 self.report(url, str(failure))
+            else:
+                keys.append(feed.pk)
+                self.added |= {feed.pk} if is_new else set()
         return Feed.objects.filter(pk__in=keys)
 
     def fetch_all(self, feeds: QuerySet[Feed], timeout: float) -> None:
@@ -96,12 +102,16 @@ class Command(BaseCommand):
         except Feed.DoesNotExist:
             self.report(feed.url, _("The feed was removed meanwhile."))
         except DatabaseError as failure:
-            self.report(feed.url, _("The articles could not be stored: %(reason)s") % {"reason": failure})
+            self.fail(feed, FeedError(_("The articles could not be stored: %(reason)s") % {"reason": failure}))
 
     def fail(self, feed: Feed, failure: FeedError) -> None:
+        """An address that this run met first, and could not read, is not kept: it may be mistyped."""
+        if feed.pk in self.added:
+            Feed.objects.filter(pk=feed.pk, last_succeeded_at=None).delete()
+            return self.report(feed.url, f"{failure} " + _("It was not added."))
         was_active = feed.is_active
         note_failure(feed, failure, timezone.now())
-        self.report(feed.url, " ".join([str(failure), *consequences(feed, was_active)]))
+        return self.report(feed.url, " ".join([str(failure), *consequences(feed, was_active)]))
 
     def count(self, stored: Stored | None) -> None:
         if stored is None:
