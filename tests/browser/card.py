@@ -43,6 +43,10 @@ class Card:
         expect(self.root.locator("[aria-busy]")).to_have_count(0)
         self.shows(verdict, likes)
 
+    def waits(self) -> None:
+        """Wait until a send has failed and its repeat is due: on the page both look the same."""
+        self.page.wait_for_function("(card) => card.card.phase === 'waiting'", arg=self.root.element_handle())
+
     @property
     def address(self) -> str:
         """A pattern of the addresses to which this card's presses are sent."""
