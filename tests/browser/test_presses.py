@@ -205,6 +205,35 @@ def test_undo_does_not_bring_a_replaced_like_back(card: Card, network: Proxy, ar
     assert stored(article, reader) == (Verdict.NONE, 1, 1)
 
 
+def test_failed_undo_stays_folded_with_retry(card: Card, network: Proxy, article: Article, reader: User):
+    card.not_interested.click()
+    card.rests(Verdict.NOT_INTERESTED, 1)
+    network.plan(problem(500, "error"))
+    card.button("Undo").click()
+    card.shows(Verdict.NOT_INTERESTED, 1, "Not confirmed. Retry")
+    expect(card.summary).to_be_hidden()
+    expect(card.not_interested).to_be_focused()
+    assert stored(article, reader) == (Verdict.NOT_INTERESTED, 1, 1)
+    card.button("Retry").click()
+    card.rests(Verdict.NONE, 1)
+    assert stored(article, reader) == (Verdict.NONE, 1, 1)
+
+
+def test_undo_of_a_card_that_came_folded_brings_its_reasons(page: Page, network: Proxy, reader: User):
+    ArticleFactory(tags=["python"])
+    liked, hidden = ArticleFactory.create_batch(2, tags=["rust"])
+    FeedbackFactory(article=liked, profile=profile_of(reader), verdict=Verdict.LIKED)
+    FeedbackFactory(article=hidden, profile=profile_of(reader), verdict=Verdict.NOT_INTERESTED)
+    page.goto(f"/?kept={hidden.pk}")
+    card = Card(page, hidden)
+    reasons = card.note.get_by_text("rust")
+    card.rests(Verdict.NOT_INTERESTED, 0)
+    expect(reasons).to_be_hidden()
+    card.button("Undo").click()
+    card.rests(Verdict.NONE, 0)
+    expect(reasons).to_be_visible()
+
+
 def test_not_interested_survives_a_lost_reply(card: Card, network: Proxy, article: Article, reader: User):
     network.always(lose_reply)
     card.not_interested.click()

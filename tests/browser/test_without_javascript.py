@@ -30,19 +30,14 @@ def posts(network: Proxy) -> list[bytes]:
     return [request.body for request in network.received if request.method == "POST"]
 
 
-def shows(card: Card, verdict: Verdict, likes: int) -> None:
-    card.shows(verdict, likes)
-    expect(card.root).to_have_attribute("data-state", "folded" if verdict == Verdict.NOT_INTERESTED else "idle")
-
-
 def test_press_comes_back_to_the_card(plain: Card, network: Proxy, article: Article, reader: User):
     plain.like.click()
     expect(plain.page).to_have_url(f"{network.url}/?kept={article.pk}#article-{article.pk}")
-    shows(plain, Verdict.LIKED, 2)
+    plain.shows(Verdict.LIKED, 2)
     plain.not_interested.click()
-    shows(plain, Verdict.NOT_INTERESTED, 1)
+    plain.shows(Verdict.NOT_INTERESTED, 1)
     plain.button("Undo").click()
-    shows(plain, Verdict.NONE, 1)
+    plain.shows(Verdict.NONE, 1)
     assert stored(article, reader) == (Verdict.NONE, 1, 1)
 
 
@@ -59,7 +54,7 @@ def test_lost_reply(plain: Card, network: Proxy, article: Article, reader: User,
         press_again_on_the_page_as_it_was(plain)
     else:
         plain.page.goto("/")
-    shows(plain, Verdict.LIKED, 2)
+    plain.shows(Verdict.LIKED, 2)
     assert stored(article, reader) == LIKED
     assert len(set(posts(network))) == 1
 
@@ -78,7 +73,7 @@ def test_stale_page_states_its_wish_and_toggles_nothing(plain: Card, network: Pr
     twin = plain.page.context.new_page()
     twin.goto("/")
     plain.like.click()
-    shows(plain, Verdict.LIKED, 2)
+    plain.shows(Verdict.LIKED, 2)
     Card(twin, article).like.click()
-    shows(Card(twin, article), Verdict.LIKED, 2)
+    Card(twin, article).shows(Verdict.LIKED, 2)
     assert stored(article, reader) == LIKED
