@@ -22,9 +22,7 @@ class Element:
 
     @property
     def raw_text(self) -> str:
-        """A `<template>` is not shown."""
-        texts = (child if isinstance(child, str) else child.raw_text for child in self.children)
-        return "" if self.tag == "template" else "".join(texts)
+        return "".join(child if isinstance(child, str) else child.raw_text for child in self.children)
 
     def all(self, tag: str, **attributes: str) -> list["Element"]:
         """The elements of this tag below this one with these attributes, in order; `class_` for class, `_` for `-`."""

@@ -53,10 +53,6 @@ class ArticleCard extends HTMLElement {
   text = "";
   /** @type {Action} */
   action = "";
-  /** @type {ChildNode[]} what stands in the note row before its button */
-  words = [];
-  /** @type {ChildNode[]} what stands there at rest */
-  why = [];
   timer = 0;
   hasSpoken = false;
 
@@ -66,16 +62,17 @@ class ArticleCard extends HTMLElement {
     const verdict = { liked: liked === "true", not_interested: notInterested === "true" };
     this.card = rules.newCard(Number(article), { ...verdict, like_count: Number(likeCount), version: Number(version) });
     [this.text, this.action] = this.noteNow();
-    const why = this.note.querySelector("template"); // a folded card keeps there what it says after Undo
-    why?.remove();
-    this.words = [...this.note.childNodes].filter((node) => node.nodeName !== "BUTTON");
-    this.why = why ? [...why.content.childNodes] : this.words;
     this.addEventListener("submit", (event) => this.submitted(event));
     this.note.addEventListener("click", (event) => this.clicked(event));
   }
 
   get note() {
     return /** @type {HTMLElement} */ (this.querySelector(".note"));
+  }
+
+  /** Where the note row tells news; while it is empty, the row gives the reasons. */
+  get news() {
+    return /** @type {HTMLElement} */ (this.querySelector(".news"));
   }
 
   get heading() {
@@ -180,18 +177,17 @@ class ArticleCard extends HTMLElement {
   }
 
   isFolded() {
-    const isCard = this.button("not_interested") !== null; // a line for an article of another list has nothing to fold
-    return isCard && rules.shown(this.card).not_interested && this.card.news !== "gone";
+    return this.button("not_interested") !== null && rules.shown(this.card).not_interested;
   }
 
-  /** What the note row says; nothing: what it says at rest. @returns {[text: string, action: Action, extra?: string]} */
+  /** @returns {[text: string, action: Action]} */
   noteNow() {
     const { news, retried } = this.card;
     const { texts } = page;
     if (news === "saving" && retried) return [texts.saving, "retry"]; // stays, so that the focus need not move
     const said = news === "saving" && !this.isSlow() ? "" : this.newsText();
-    const action = LOOKS[news][1];
-    if (this.isFolded()) return said ? [said, action || "undo"] : [texts.hidden, "undo", texts.sinks];
+    const action = LOOKS[news][1] || (this.isFolded() && news !== "gone" ? "undo" : "");
+    if (this.isFolded()) return [said || texts.hidden, action];
     if (news === "" && this.isAnsweredLine()) return [texts.saved, ""];
     return [said, action];
   }
@@ -209,13 +205,9 @@ class ArticleCard extends HTMLElement {
   }
 
   renderNote() {
-    const [text, action, extra] = this.noteNow();
+    const [text, action] = this.noteNow();
     const hadFocus = this.note.contains(document.activeElement);
-    if (text !== this.text) {
-      for (const node of this.words) node.remove();
-      this.words = text ? [span("", text, ...(extra ? [span("extra", ` ${extra}`)] : [])), new Text(" ")] : this.why;
-      this.note.prepend(...this.words);
-    }
+    if (text !== this.text) this.news.textContent = text;
     if (action !== this.action) this.offer(action);
     [this.text, this.action] = [text, action];
     if (hadFocus && !this.note.contains(document.activeElement)) this.refocus();
@@ -321,6 +313,7 @@ function addLine(article, title, lang) {
   const note = document.createElement("p");
   Object.assign(heading, { className: "title", id: `t${article}`, textContent: title, lang, tabIndex: -1 });
   note.className = "note";
+  note.append(span("news"), " ");
   line.className = "card";
   Object.assign(line.dataset, { article, version: rules.UNKNOWN.version, likeCount: 0 });
   line.append(heading, note);

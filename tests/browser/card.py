@@ -15,6 +15,7 @@ class Card:
         self.page, self.article = page, article
         self.root = page.locator(f"#article-{article.pk}")
         self.note = self.root.locator(".note")
+        self.summary = self.root.locator(".summary")
         self.count = self.root.locator(".count")
 
     @property
@@ -30,11 +31,12 @@ class Card:
         return self.note.get_by_role("button", name=name, exact=True)
 
     def shows(self, verdict: Verdict, likes: int, note: str | None = None) -> None:
-        """Wait until the card shows this; `note`: the row's words, its button's with them."""
+        """Wait until the card shows this, folded or not; `note`: the row's words, its button's with them."""
+        is_folded = verdict == Verdict.NOT_INTERESTED
+        expect(self.page.locator(f"#article-{self.article.pk}[data-folded]")).to_have_count(int(is_folded))
         expect(self.like).to_have_attribute("aria-pressed", PRESSED[verdict == Verdict.LIKED])
-        expect(self.not_interested).to_have_attribute("aria-pressed", PRESSED[verdict == Verdict.NOT_INTERESTED])
+        expect(self.not_interested).to_have_attribute("aria-pressed", PRESSED[is_folded])
         expect(self.count).to_have_text(f"{likes} {'like' if likes == 1 else 'likes'}")
-        expect(self.root.and_(self.page.locator("[data-folded]"))).to_have_count(int(verdict == Verdict.NOT_INTERESTED))
         if note is not None:
             expect(self.note).to_have_text(note)
 
@@ -43,6 +45,11 @@ class Card:
         expect(self.root).to_have_attribute("data-state", "idle")
         expect(self.root.locator("[aria-busy]")).to_have_count(0)
         self.shows(verdict, likes)
+        expect(self.summary).to_be_visible(visible=verdict != Verdict.NOT_INTERESTED)
+
+    def waits(self) -> None:
+        """Wait until a send has failed and its repeat is due: on the page both look the same."""
+        self.page.wait_for_function("(card) => card.card.phase === 'waiting'", arg=self.root.element_handle())
 
     @property
     def address(self) -> str:

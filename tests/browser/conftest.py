@@ -17,7 +17,7 @@ from tests.factories import ArticleFactory, FeedbackFactory, UserFactory, profil
 from tests.live_server import LiveServer
 
 # The page's own numbers, in small: a test that must wait for a time-out waits a few seconds.
-QUICK = {"ceilings": [0.05, 0.1, 0.2, 0.2], "timeout": 2.5, "longest_retry_after": 1, "repeats_per_minute": 1000}
+QUICK = {"ceilings": [0.05, 0.1, 0.2, 0.2], "timeout": 2.5, "longest_retry_after": 10, "repeats_per_minute": 1000}
 EXTENSION = "chrome-extension://hmjmalpidjkmimjpjbobdffgblebmndm"  # the id follows from the key in its manifest
 
 expect.set_options(timeout=10_000)
@@ -35,10 +35,11 @@ def session_proxy(quick_process: LiveServer) -> Proxy:
 
 
 @pytest.fixture
-def network(transactional_db: None, session_proxy: Proxy) -> Proxy:
-    """The way to a server with quick repeats; each test starts with a network that works."""
+def network(transactional_db: None, session_proxy: Proxy) -> Iterator[Proxy]:
+    """The way to a server with quick repeats; each test starts with a network that works, and leaves nothing in it."""
     session_proxy.reset()
-    return session_proxy
+    yield session_proxy
+    session_proxy.settle()
 
 
 @pytest.fixture

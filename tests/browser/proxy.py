@@ -8,7 +8,7 @@ import re
 import socket
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import count, repeat
 from typing import Any
@@ -72,11 +72,15 @@ class Exchange:
 
     def __init__(self, proxy: "Proxy", request: Request, browser: socket.socket) -> None:
         self.proxy, self.request, self.browser = proxy, request, browser
-        self.journal = proxy.received  # a held request belongs to its own test, however late it comes
 
     def is_done(self) -> None:
         """The server has answered this request."""
-        self.proxy.note(self.journal, self.request)
+        self.proxy.note(self.proxy.received, self.request)
+
+    def hold(self, gate: "Gate") -> None:
+        """Go on when the gate opens. Raises Closed if it never does."""
+        self.proxy.guard(gate)
+        gate.pass_through()
 
     def forward(self) -> bytes:
         """The server's reply."""
@@ -148,29 +152,34 @@ def problem(status: int, code: str, **headers: str) -> Fate:
 
 
 class Gate:
-    """Holds what comes to it until it is opened."""
+    """Holds what comes to it until it is opened; at the end of the test what it still holds is lost."""
 
     def __init__(self) -> None:
         self.reached = threading.Event()
-        self.opened = threading.Event()
+        self.decided = threading.Event()
+        self.is_open = False
 
     def pass_through(self) -> None:
         self.reached.set()
-        if not self.opened.wait(HOLD_SECONDS):
+        if not self.decided.wait(HOLD_SECONDS) or not self.is_open:
             raise Closed
 
     def wait_until_reached(self) -> None:
         assert self.reached.wait(HOLD_SECONDS), "Nothing came to the gate."
 
     def open(self) -> None:
-        self.opened.set()
+        self.is_open = True
+        self.decided.set()
+
+    def lose(self) -> None:
+        self.decided.set()
 
 
 def hold_request(gate: Gate, then: Fate = deliver) -> Fate:
     """The server gets the request when the gate opens, even if the browser has given it up."""
 
     def fate(exchange: Exchange) -> None:
-        gate.pass_through()
+        exchange.hold(gate)
         then(exchange)
 
     return fate
@@ -181,7 +190,7 @@ def arrive_late(gate: Gate) -> Fate:
 
     def fate(exchange: Exchange) -> None:
         exchange.browser.shutdown(socket.SHUT_RDWR)
-        gate.pass_through()
+        exchange.hold(gate)
         exchange.forward()
         raise Closed
 
@@ -191,7 +200,7 @@ def arrive_late(gate: Gate) -> Fate:
 def hold_reply(gate: Gate) -> Fate:
     def fate(exchange: Exchange) -> None:
         reply = exchange.forward()
-        gate.pass_through()
+        exchange.hold(gate)
         exchange.reply(reply)
 
     return fate
@@ -219,6 +228,9 @@ class Proxy:
     sent: list[Request] = field(default_factory=list)
     received: list[Request] = field(default_factory=list)
     rules: list[Rule] = field(default_factory=list)
+    gates: list[Gate] = field(default_factory=list)
+    browsers: set[socket.socket] = field(default_factory=set)
+    is_over: bool = False
 
     def __post_init__(self) -> None:
         self.changed = threading.Condition()
@@ -231,8 +243,19 @@ class Proxy:
     def reset(self) -> None:
         """A network without faults, for the next test."""
         with self.changed:
-            self.keeps_alive = False
-            self.sent, self.received, self.rules = [], [], []
+            self.keeps_alive = self.is_over = False
+            self.sent, self.received, self.rules, self.gates = [], [], [], []
+
+    def settle(self) -> None:
+        """The test is over: what is held is lost, the server has answered what came to it, nothing more comes until `reset`."""
+        with self.changed:
+            self.is_over = True
+            for gate in self.gates:
+                gate.lose()
+            for browser in self.browsers:
+                with suppress(OSError):  # already closed by the browser
+                    browser.shutdown(socket.SHUT_RDWR)
+            assert self.changed.wait_for(lambda: not self.browsers, HOLD_SECONDS), "The server is not quiet."
 
     def plan(self, *fates: Fate, method: str = "(PUT|POST)", path: str = SAVE) -> None:
         """The next matching requests meet these fates, one each; those after them what was planned later, or are delivered."""
@@ -267,19 +290,39 @@ class Proxy:
             journal.append(request)
             self.changed.notify_all()
 
+    def guard(self, gate: Gate) -> None:
+        """A gate that is reached when the test is over stays closed."""
+        with self.changed:
+            self.gates.append(gate)
+            if self.is_over:
+                gate.lose()
+
     def accept(self) -> None:
         while True:
             browser, _address = self.listener.accept()
             threading.Thread(target=self.serve, args=(browser, next(self.connections)), daemon=True).start()
 
     def serve(self, browser: socket.socket, connection: int) -> None:
-        with browser, suppress(Closed, ConnectionError):
+        with browser, self.attended(browser), suppress(Closed, ConnectionError):
             for number in count():
                 head, body = read_message(browser)
                 method, path, _version = head.decode("latin-1").split("\r\n")[0].split(" ")
                 request = Request(method, path, headers_of(head), body, head, connection, number == 0)
                 self.note(self.sent, request)
                 self.fate_of(request)(Exchange(self, request, browser))
+
+    @contextmanager
+    def attended(self, browser: socket.socket) -> Iterator[None]:
+        with self.changed:
+            self.browsers.add(browser)
+            if self.is_over:
+                browser.shutdown(socket.SHUT_RDWR)
+        try:
+            yield
+        finally:
+            with self.changed:
+                self.browsers.remove(browser)
+                self.changed.notify_all()
 
     def fate_of(self, request: Request) -> Fate:
         with self.changed:

@@ -34,6 +34,7 @@ def every_state(page: Page, network: Proxy, reader: User, context: BrowserContex
         "idle": None,
         "liked": None,
         "folded": None,
+        "undone": None,
         "saving": hold_request(Gate()),
         "failed": problem(500, "error"),
         "wait": RETRY_LATER,
@@ -53,10 +54,15 @@ def every_state(page: Page, network: Proxy, reader: User, context: BrowserContex
     FeedbackFactory(article=articles["liked"], profile=profile_of(reader), verdict=Verdict.LIKED)
     page.goto("/")
     cards = {name: Card(page, article) for name, article in articles.items()}
-    cards["folded"].not_interested.click()
-    for name in [*fates][3:]:
-        cards[name].like.click()
+    for name in ("folded", "undone"):
+        cards[name].not_interested.click()
+        cards[name].rests(Verdict.NOT_INTERESTED, 0)
+    network.always(problem(500, "error"), path=cards["undone"].address)
+    cards["undone"].button("Undo").click()
+    cards["undone"].shows(Verdict.NOT_INTERESTED, 0, "Not confirmed. Retry")
     for name in [*fates][4:]:
+        cards[name].like.click()
+    for name in [*fates][5:]:
         expect(cards[name].root.locator("[aria-busy]")).to_have_count(0)
     expect(cards["saving"].note).to_have_text("Saving…")
     context.set_offline(True)

@@ -4,8 +4,6 @@ from playwright.sync_api import Page, expect
 
 from articles.models import Article, User
 from feedback.models import Verdict
-from feedback.services import apply_feedback
-from feedback.verdicts import Wish
 from tests.browser.card import Card, stored
 from tests.browser.conftest import cards_of
 from tests.browser.proxy import Gate, Proxy, hold_reply, lose_reply, problem
@@ -61,9 +59,9 @@ def test_press_in_flight_shows_at_once_and_is_sent_after_the_answer(card: Card, 
 
 
 def test_press_in_a_wait_ends_the_wait(card: Card, network: Proxy, article: Article, reader: User):
-    network.plan(problem(503, "unavailable", Retry_After="1"))
+    network.plan(problem(503, "unavailable", Retry_After="10"))
     card.like.click()
-    network.wait_for_tries(1)
+    card.waits()
     expect(card.like).to_have_attribute("aria-busy", "true")
     card.not_interested.click()
     card.rests(Verdict.NOT_INTERESTED, 1)
@@ -207,6 +205,35 @@ def test_undo_does_not_bring_a_replaced_like_back(card: Card, network: Proxy, ar
     assert stored(article, reader) == (Verdict.NONE, 1, 1)
 
 
+def test_failed_undo_stays_folded_with_retry(card: Card, network: Proxy, article: Article, reader: User):
+    card.not_interested.click()
+    card.rests(Verdict.NOT_INTERESTED, 1)
+    network.plan(problem(500, "error"))
+    card.button("Undo").click()
+    card.shows(Verdict.NOT_INTERESTED, 1, "Not confirmed. Retry")
+    expect(card.summary).to_be_hidden()
+    expect(card.not_interested).to_be_focused()
+    assert stored(article, reader) == (Verdict.NOT_INTERESTED, 1, 1)
+    card.button("Retry").click()
+    card.rests(Verdict.NONE, 1)
+    assert stored(article, reader) == (Verdict.NONE, 1, 1)
+
+
+def test_undo_of_a_card_that_came_folded_brings_its_reasons(page: Page, network: Proxy, reader: User):
+    ArticleFactory(tags=["python"])
+    liked, hidden = ArticleFactory.create_batch(2, tags=["rust"])
+    FeedbackFactory(article=liked, profile=profile_of(reader), verdict=Verdict.LIKED)
+    FeedbackFactory(article=hidden, profile=profile_of(reader), verdict=Verdict.NOT_INTERESTED)
+    page.goto(f"/?kept={hidden.pk}")
+    card = Card(page, hidden)
+    reasons = card.note.get_by_text("rust")
+    card.rests(Verdict.NOT_INTERESTED, 0)
+    expect(reasons).to_be_hidden()
+    card.button("Undo").click()
+    card.rests(Verdict.NONE, 0)
+    expect(reasons).to_be_visible()
+
+
 def test_not_interested_survives_a_lost_reply(card: Card, network: Proxy, article: Article, reader: User):
     network.always(lose_reply)
     card.not_interested.click()
@@ -239,17 +266,3 @@ def test_an_undo_that_is_refused_is_offered_again(card: Card, network: Proxy, ar
     card.button("Undo").click()
     card.rests(Verdict.NONE, 1)
     assert stored(article, reader) == (Verdict.NONE, 1, 1)
-
-
-def test_a_card_that_came_folded_tells_its_reasons_after_undo(page: Page, network: Proxy, reader: User):
-    liked, refused, _other = [
-        ArticleFactory(title=name, tags=[tag]) for name, tag in zip("abc", ["rust", "rust", "go"], strict=True)
-    ]
-    apply_feedback(profile_id=reader.pk, article_id=liked.pk, wish=Wish(liked=True))
-    apply_feedback(profile_id=reader.pk, article_id=refused.pk, wish=Wish(not_interested=True))
-    page.goto("/?view=not-interested")
-    card = Card(page, refused)
-    card.shows(Verdict.NOT_INTERESTED, 0, "Hidden. Similar ones sink. Undo")
-    card.button("Undo").click()
-    card.rests(Verdict.NONE, 0)
-    expect(card.note).to_contain_text("rust")

@@ -1,6 +1,6 @@
 """Whose save it is: sessions that end, begin or change hands, and "Log in to save"."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
 from django.contrib.sessions.models import Session
@@ -24,13 +24,14 @@ def fill_in(page: Page, user: User) -> None:
 
 
 @pytest.fixture
-def visitor(browser: Browser, network: Proxy, article: Article, complaints: list[str]) -> Card:
+def visitor(browser: Browser, network: Proxy, article: Article, complaints: list[str]) -> Iterator[Card]:
     """The card as somebody without an account sees it."""
     context = browser.new_context(base_url=network.url)
     page = context.new_page()
     watch(page, complaints)
     page.goto("/")
-    return Card(page, article)
+    yield Card(page, article)
+    context.close()
 
 
 def test_ended_session_asks_to_log_in_and_the_log_in_saves(card: Card, network: Proxy, article: Article, reader: User):
