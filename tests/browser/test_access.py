@@ -187,6 +187,18 @@ def test_focus_stays_in_the_card_when_retry_goes(page: Page, network: Proxy):
         expect(card.button(focused) if focused else card.like).to_be_focused()
 
 
+def test_saving_is_drawn_on_either_button(page: Page, network: Proxy):
+    page.emulate_media(reduced_motion="reduce")  # no transition between two looks
+    network.always(hold_request(Gate()))
+    like, hide = cards_of(page, ["Like", "Not interested"])
+    look = "(button) => ['backgroundColor', 'borderStyle'].map((name) => getComputedStyle(button, '::before')[name])"
+    for button in (like.like, hide.not_interested):
+        button.click()
+        page.mouse.move(0, 0)
+        expect(button).to_have_attribute("aria-busy", "true")
+        assert button.evaluate(look) == ["rgba(0, 0, 0, 0)", "dashed"]
+
+
 def test_motion_only_where_it_is_wanted(card: Card, network: Proxy):
     network.plan(hold_request(Gate()))
     card.like.click()

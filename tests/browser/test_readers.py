@@ -10,7 +10,7 @@ from articles.models import Article, User
 from feedback.models import Feedback, Verdict
 from tests.browser.card import Card, stored
 from tests.browser.conftest import log_in, watch
-from tests.browser.proxy import Proxy, problem
+from tests.browser.proxy import Gate, Proxy, hold_request, problem
 from tests.factories import PASSWORD, UserFactory
 
 LIKED = (Verdict.LIKED, 2, 2)
@@ -67,6 +67,16 @@ def test_visitors_like_is_made_at_log_in_and_belongs_to_who_sends_the_form(visit
     fill_in(visitor.page, reader)
     visitor.rests(Verdict.LIKED, 2)
     assert stored(article, reader) == LIKED
+
+
+def test_visitors_summary_makes_room_only_for_news(visitor: Card, network: Proxy):
+    gate = Gate()
+    network.plan(hold_request(gate, problem(401, "not_authenticated")))
+    look = "(card) => { card.querySelector('.act').click(); return getComputedStyle(card.querySelector('.summary')).visibility; }"
+    assert visitor.root.evaluate(look) == "visible"
+    gate.open()
+    visitor.shows(Verdict.NONE, 1, TO_LOG_IN)
+    expect(visitor.summary).to_be_hidden()
 
 
 def test_doubled_log_in_does_no_harm(visitor: Card, network: Proxy, article: Article, reader: User):
