@@ -10,7 +10,7 @@ import subprocess
 import sys
 from typing import Any
 
-import tests.postgres_plugin  # noqa: F401  (the environment and the server, before Django reads the settings)
+from tests.postgres_plugin import start_database  # which sets the tests' environment too, before Django reads the settings
 
 CHECKS = (
     "not_a_server_error,status_code_conformance,content_type_conformance,response_headers_conformance,"
@@ -22,6 +22,7 @@ OPTIONS += ["--phases", "examples,coverage,fuzzing", "--warnings", "off", "--con
 
 
 def main(schemathesis: str) -> int:
+    start_database()
     os.environ["DJANGO_SETTINGS_MODULE"] = "devpick.settings"
     import django
     from django.core.management import call_command

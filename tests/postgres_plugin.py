@@ -35,11 +35,17 @@ else:
 signal.signal(signal.SIGTERM, signal.default_int_handler)  # a stopped run stops its server too
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_load_initial_conftests(early_config: pytest.Config) -> Iterator[None]:
-    """A server for each process that runs tests: they look at transaction ids and lock waits, which are the whole server's."""
-    if "DATABASE_URL" not in os.environ and (WORKER or not early_config.known_args_namespace.numprocesses):
+def start_database() -> None:
+    """Until the process ends. Nothing if DATABASE_URL names a database."""
+    if "DATABASE_URL" not in os.environ:
         server = Server()
         atexit.register(server.stop)
         os.environ["DATABASE_URL"] = server.url
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_load_initial_conftests(early_config: pytest.Config) -> Iterator[None]:
+    """A server for each process that runs tests: they look at transaction ids and lock waits, which are the whole server's."""
+    if WORKER or not early_config.known_args_namespace.numprocesses:
+        start_database()
     return (yield)

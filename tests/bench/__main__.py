@@ -4,11 +4,12 @@ import logging
 import os
 import sys
 
-import tests.postgres_plugin  # noqa: F401  (the environment and the server, before Django reads the settings)
 from tests.live_server import NO_LIMITS
+from tests.postgres_plugin import start_database  # which sets the tests' environment too, before Django reads the settings
 
 
 def main() -> None:
+    start_database()
     os.environ |= NO_LIMITS | {"DJANGO_SETTINGS_MODULE": "devpick.settings"}
     import django
     from django.core.management import call_command
