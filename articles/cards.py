@@ -9,10 +9,9 @@ from django.db.models import F, FilteredRelation, Q, QuerySet
 from django.utils.translation import gettext as _
 
 from articles.models import Article, User
-from articles.ranking import Fit, current_scores
+from articles.ranking import Scores, current_scores
 from articles.sources import all_sources, further_sources
 
-NOTHING_KNOWN: Fit = (None, (), ())
 CardRows = QuerySet[Article, dict[str, Any]]
 COLUMNS = ("pk", "url", "title", "summary", "tags", "published_at", "language", "like_count")
 
@@ -49,11 +48,12 @@ def card_rows(reader: User | None) -> CardRows:
     mine = FilteredRelation("feedback", condition=Q(feedback__profile=reader.pk if reader else None))
     said = {name: F(f"mine__{name}") for name in ("verdict", "version", "marked_at", "read_at")}
     sources = {"source": F("feed__title"), "further": further_sources()}
-    return Article.objects.annotate(mine=mine, row=F("mine__pk"), **sources, **said).values(*COLUMNS, *sources, "row", *said)
+    rows = Article.objects.annotate(mine=mine, row=F("mine__pk"), **sources, **said)
+    return rows.values(*COLUMNS, "features", *sources, "row", *said)
 
 
-def card_of(row: Mapping[str, Any], fits: Mapping[int, Fit]) -> Card:
-    match, reasons, against = fits.get(row["pk"], NOTHING_KNOWN)
+def card_of(row: Mapping[str, Any], scores: Scores) -> Card:
+    match, reasons, against = scores.fit(row["pk"], row["features"])
     return Card(
         id=row["pk"],
         source=row["source"],
@@ -70,16 +70,16 @@ def card_of(row: Mapping[str, Any], fits: Mapping[int, Fit]) -> Card:
 
 
 def reason(feature: str) -> str:
-    """A feature of `articles.scoring` in words; made here, so that the cached scores are the same in every language."""
+    """A feature of `articles.scoring` in words; in the language of the request."""
     kind, name = feature.split(":", 1)
     return _("from %(host)s") % {"host": name} if kind == "s" else name
 
 
 def cards_by_id(ids: Sequence[int], reader: User | None) -> list[Card]:
     """The cards in the order of `ids`; an id without an article is left out."""
-    return cards_in_order(ids, reader, current_scores(reader).fits)
+    return cards_in_order(ids, reader, current_scores(reader))
 
 
-def cards_in_order(ids: Sequence[int], reader: User | None, fits: Mapping[int, Fit]) -> list[Card]:
+def cards_in_order(ids: Sequence[int], reader: User | None, scores: Scores) -> list[Card]:
     rows = {row["pk"]: row for row in card_rows(reader).filter(pk__in=ids)}
-    return [card_of(rows[article_id], fits) for article_id in ids if article_id in rows]
+    return [card_of(rows[article_id], scores) for article_id in ids if article_id in rows]

@@ -143,7 +143,7 @@ def ranked_page(query: ListQuery, reader: User | None, present: Present, scores:
     place = query.cursor if isinstance(query.cursor, RankedPlace) else TOP
     order = (query.cursor and kept_order(reader, place.order)) or present_order(present, scores)
     ids = ids_below(place, order.ids, query, present.snapshot, scores.hidden | present.read)
-    cards = [card for card in cards_in_order(ids, reader, scores.fits) if not card.not_interested or card.id == query.kept]
+    cards = [card for card in cards_in_order(ids, reader, scores) if not card.not_interested or card.id == query.kept]
     if len(cards) > PAGE_SIZE:
         return cards[:PAGE_SIZE], place.after(order.name, [card.id for card in cards[:PAGE_SIZE]])
     return cards, place.after(order.name, ids) if len(ids) >= PAGE_SIZE + SPARE else None
@@ -165,7 +165,7 @@ def ids_below(
 def dated_page(query: ListQuery, reader: User | None, present: Present, scores: Scores) -> tuple[list[Card], Place | None]:
     """By time, newest first: of publication, or of the mark."""
     rows = list((latest_rows if query.view == "latest" else marked_rows)(query, reader)[: PAGE_SIZE + 1])
-    cards = [card_of(row, scores.fits) for row in rows[:PAGE_SIZE]]
+    cards = [card_of(row, scores) for row in rows[:PAGE_SIZE]]
     if len(rows) <= PAGE_SIZE:
         return cards, None
     at, key = ("published_at", "pk") if query.view == "latest" else ("marked_at", "row")

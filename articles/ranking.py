@@ -13,14 +13,19 @@ from django.utils import timezone
 
 from articles.models import Article, User
 from articles.ordering import heat
-from articles.scoring import Features, Taste
+from articles.scoring import Features, Leaning, Taste
 from articles.snapshot import Present, Snapshot, read_present
 
 CACHE_SECONDS = 15 * 60
 LIKES_STAY = timedelta(days=1)  # in "For you", where the reader may still want to take one back
 
-# match · features that speak for the article · features that speak against it
-Fit = tuple[int | None, tuple[str, ...], tuple[str, ...]]
+
+class Fit(NamedTuple):
+    """How well one article fits: `match` 1–99, None where nothing is known; the features that speak for it and against it."""
+
+    match: int | None = None
+    reasons: tuple[str, ...] = ()
+    marks_against: tuple[str, ...] = ()
 
 
 class Mark(NamedTuple):
@@ -34,14 +39,23 @@ class Mark(NamedTuple):
 class Scores:
     """What a reader's marks make of the snapshot.
 
-    `fits`: every article of it, the best first; empty before the first like. `hidden`: the ones marked not interested, and those
-    liked more than a day ago: they made the taste and would stand on top of "For you" for ever, and "Liked" has them.
-    `marks`: how many verdicts this was made from.
+    `matches`: of every article of it, the best first; empty before the first like. `leaning`: what the matches follow from.
+    `hidden`: the ones marked not interested, and those liked more than a day ago: they made the taste and would stand on top of
+    "For you" for ever, and "Liked" has them. `marks`: how many verdicts this was made from.
     """
 
-    fits: dict[int, Fit]
+    matches: dict[int, int | None]
+    leaning: Leaning
     hidden: frozenset[int]
     marks: int
+
+    def fit(self, article_id: int, features: Features) -> Fit:
+        """Made for the few articles that are shown: the reasons of all would take half as long as their ranking."""
+        match = self.matches.get(article_id)
+        if match is None:
+            return Fit()
+        is_low = match < 50 or article_id in self.hidden
+        return Fit(match, self.leaning.reasons(features), self.leaning.marks_against(features) if is_low else ())
 
 
 class Order(NamedTuple):
@@ -51,7 +65,8 @@ class Order(NamedTuple):
     ids: Sequence[int]
 
 
-NOTHING_SAID = Scores({}, frozenset(), 0)
+NO_LEANING = Leaning({}, {})
+NOTHING_SAID = Scores({}, NO_LEANING, frozenset(), 0)
 
 
 def scores_of(reader: User | None, present: Present) -> Scores:
@@ -89,26 +104,24 @@ def score_snapshot(snapshot: Snapshot, marks: Sequence[Mark]) -> Scores:
     day_ago = timezone.now() - LIKES_STAY
     hidden = frozenset(mark.article for mark in marks if mark.verdict == "not_interested" or mark.marked_at < day_ago)
     if not liked:
-        return Scores({}, hidden, len(marks))
+        return Scores({}, NO_LEANING, hidden, len(marks))
     taste = Taste.fit(snapshot.corpus, likes=liked, not_interested=[mark.features for mark in refused])
-    return Scores(rank(snapshot, taste, hidden), hidden, len(marks))
+    return Scores(rank(snapshot, taste), taste.leaning, hidden, len(marks))
 
 
-def rank(snapshot: Snapshot, taste: Taste, hidden: frozenset[int]) -> dict[int, Fit]:
+def rank(snapshot: Snapshot, taste: Taste) -> dict[int, int | None]:
     """By fit and freshness; likes only break ties, then the younger comes first."""
     ranked = []
     for entry, scale, fresh in zip(snapshot.entries, snapshot.scales, snapshot.recency, strict=True):
         score = taste.score(entry.features, scale)
-        against = taste.marks_against(score) if score.z < 0 or entry.id in hidden else ()
-        fit = (score.match, taste.reasons(score), against)
-        ranked.append((score.z + fresh, entry.likes, entry.published_at, entry.id, fit))
+        ranked.append((score.z + fresh, entry.likes, entry.published_at, entry.id, score.match))
     ranked.sort(reverse=True)
-    return {entry_id: fit for *_key, entry_id, fit in ranked}
+    return {entry_id: match for *_key, entry_id, match in ranked}
 
 
 def present_order(present: Present, scores: Scores) -> Order:
     """The reader's own order, or the hot one as long as there is no like to go by."""
-    return Order(present.name, list(scores.fits)) if scores.fits else hot_order(present)
+    return Order(present.name, list(scores.matches)) if scores.matches else hot_order(present)
 
 
 def hot_order(present: Present) -> Order:
@@ -136,4 +149,4 @@ def kept_order(reader: User | None, name: str) -> Order | None:
         ids = cache.get(name)
         return None if ids is None else Order(name, ids)
     scores = cache.get(scores_key(reader, name)) if reader else None
-    return Order(name, list(scores.fits)) if scores and scores.fits else None
+    return Order(name, list(scores.matches)) if scores and scores.matches else None

@@ -164,6 +164,25 @@ def strongest(shares: list[tuple[float, str]]) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
+class Leaning:
+    """Why an article stands where it stands: by feature, how much speaks for it (`wanted`) and against it (`unwanted`).
+
+    Small enough to be kept: features of liked articles, and of articles marked not interested.
+    """
+
+    wanted: dict[str, float]
+    unwanted: dict[str, float]
+
+    def reasons(self, document: Features) -> tuple[str, ...]:
+        """The features that speak most for this one, at most three."""
+        return strongest([(self.wanted[feature], feature) for feature in document if feature in self.wanted])
+
+    def marks_against(self, document: Features) -> tuple[str, ...]:
+        """The features of articles marked not interested that speak most against this one, at most three."""
+        return strongest([(self.unwanted[feature], feature) for feature in document if feature in self.unwanted])
+
+
+@dataclass(frozen=True)
 class Taste:
     """What one reader's marks say. `pull`: by feature, how much the taste wants it times its weight. `likes`: how many."""
 
@@ -178,6 +197,11 @@ class Taste:
         taste = centred_profile(corpus, likes, not_interested)
         pull = {feature: amount * corpus.weights[feature] for feature, amount in taste.items()}
         return cls(corpus, pull, frozenset().union(*not_interested), len(likes))
+
+    @property
+    def leaning(self) -> Leaning:
+        wanted = {feature: pull for feature, pull in self.pull.items() if pull > 0}
+        return Leaning(wanted, {feature: -self.pull[feature] for feature in self.disliked if self.pull[feature] < 0})
 
     @cached_property
     def recent(self) -> tuple[float, float]:
@@ -204,12 +228,3 @@ class Taste:
         trust = self.likes / (self.likes + 4)
         percent = 50 + 50 * math.tanh(trust * (1.2 * z - 0.8) / 2)  # the sigmoid, which overflows if written with exp
         return min(99, max(1, round(percent)))
-
-    def reasons(self, score: Score) -> tuple[str, ...]:
-        """The features that speak most for this one, at most three; only a feature of a liked article ever does."""
-        return strongest([(share, feature) for feature, share in score.contributions.items() if share > 0])
-
-    def marks_against(self, score: Score) -> tuple[str, ...]:
-        """The features of articles marked not interested that speak most against this one, at most three."""
-        shares = score.contributions.items()
-        return strongest([(-share, feature) for feature, share in shares if share < 0 and feature in self.disliked])

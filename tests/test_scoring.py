@@ -72,7 +72,7 @@ def test_a_better_value_never_has_a_lower_match(likes, not_interested, one, two)
 def test_there_is_no_figure_before_the_first_like(not_interested, document):
     taste = Taste.fit(CORPUS, likes=[], not_interested=not_interested)
     assert taste.score(document).match is None
-    assert taste.reasons(taste.score(document)) == ()
+    assert taste.leaning.reasons(document) == ()
 
 
 def score(tag: str, *, likes: list[list[str]], not_interested: list[list[str]]) -> Score:
@@ -100,18 +100,18 @@ def test_more_likes_make_the_figure_bolder():
 
 def test_reasons_are_the_strongest_liked_features_and_name_a_tag_once():
     taste = Taste.fit(CORPUS, likes=[made("postgres", 1), made("rust", 2)], not_interested=[made("crypto", 3, "news.example")])
-    fits = taste.score(features(title="Postgres crypto", tags=["postgres", "rust"], source="lab.example"))
-    assert set(taste.reasons(fits)) == {"t:postgres", "t:rust"}
-    assert taste.marks_against(fits) == ("w:crypto",)
-    against = taste.score(features(title="", tags=["crypto"], source="news.example"))
-    assert taste.reasons(against) == ()
-    assert taste.marks_against(against) == ("t:crypto", "s:news.example")
+    fits = features(title="Postgres crypto", tags=["postgres", "rust"], source="lab.example")
+    assert set(taste.leaning.reasons(fits)) == {"t:postgres", "t:rust"}
+    assert taste.leaning.marks_against(fits) == ("w:crypto",)
+    against = features(title="", tags=["crypto"], source="news.example")
+    assert taste.leaning.reasons(against) == ()
+    assert taste.leaning.marks_against(against) == ("t:crypto", "s:news.example")
 
 
 def test_a_plural_tag_and_its_word_are_one_reason():
     liked = features(title="Compilers", tags=["compilers"], source="")
     taste = Taste.fit(CORPUS, likes=[liked], not_interested=[])
-    assert taste.reasons(taste.score(liked)) == ("t:compilers",)
+    assert taste.leaning.reasons(liked) == ("t:compilers",)
 
 
 def test_features_that_the_corpus_never_had_count_as_the_rarest():
