@@ -15,19 +15,14 @@ import { dropIntent, keepIntent, keptIntents, nextOrder } from "./stored.js";
 const SLOW = 300; // ms; a quicker save does not write "Saving…"
 const LONGEST_TIMER = 2 ** 31 - 1; // ms; a longer one would fire at once
 
-/** @type {Record<News, [state: string, action: Action]>} how a piece of news looks, and what it offers */
-const LOOKS = {
-  "": ["idle", ""],
-  saving: ["saving", ""],
-  failed: ["failed", "retry"],
-  wait: ["wait", "retry"],
-  offline: ["offline", "retry"],
-  unconfirmed: ["failed", "reload"],
-  login: ["login", "log_in"],
-  refused: ["refused", ""],
-  changed: ["refused", ""],
-  reader: ["refused", "reload"],
-  gone: ["gone", ""],
+/** @type {{[news in News]?: Action}} what a piece of news offers */
+const OFFERS = {
+  failed: "retry",
+  wait: "retry",
+  offline: "retry",
+  unconfirmed: "reload",
+  reader: "reload",
+  login: "log_in",
 };
 
 /** @type {import("./feedback_api.js").Page} */
@@ -149,7 +144,7 @@ class ArticleCard extends HTMLElement {
 
   comeBack() {
     if (this.card.flight) this.save?.resume();
-    this.take(rules.returned(this.card));
+    this.take(rules.returned(this.card, moment()));
   }
 
   // What is shown
@@ -166,7 +161,7 @@ class ArticleCard extends HTMLElement {
     const likes = rules.likeCount(card);
     const word = plural.select(likes) === "one" ? page.likes.one : page.likes.other;
     this.querySelector(".count")?.replaceChildren(String(likes), span("vh", ` ${word}`));
-    this.dataset.state = LOOKS[card.news][0];
+    this.dataset.state = card.news || "idle";
     this.toggleAttribute("data-folded", this.isFolded());
     this.renderNote();
     mark(this.note.querySelector("button"), "aria-disabled", isSaving && this.action === "retry");
@@ -186,7 +181,7 @@ class ArticleCard extends HTMLElement {
     const { texts } = page;
     if (news === "saving" && retried) return [texts.saving, "retry"]; // stays, so that the focus need not move
     const said = news === "saving" && !this.isSlow() ? "" : this.newsText();
-    const action = LOOKS[news][1] || (this.isFolded() && news !== "gone" ? "undo" : "");
+    const action = OFFERS[news] ?? (this.isFolded() && news !== "gone" ? "undo" : "");
     if (this.isFolded()) return [said || texts.hidden, action];
     if (news === "" && this.isAnsweredLine()) return [texts.saved, ""];
     return [said, action];
@@ -334,6 +329,7 @@ async function arrive(event) {
   if (!event.persisted && visit?.type !== "back_forward") return; // this page was just rendered
   for (const card of allCards()) card.comeBack();
   const ids = allCards().map((card) => card.card.article);
+  if (!ids.length) return;
   for (const state of await currentStates(ids, page)) hear(state, "server");
 }
 

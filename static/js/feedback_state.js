@@ -183,12 +183,14 @@ export function answered(card, outcome, moment) {
   }
 }
 
-/** An old server only toggles. A new one may have saved an earlier send whose answer was lost: that save would be toggled away,
- * and so would a verdict that is already the confirmed one.
+/** An old server only toggles the field of its address. A new one may have saved an earlier send whose answer was lost: that save
+ * would be toggled away; and a toggle of a field that is already as it was asked for would not lead to the wish.
  * @param {Card} card @param {Intent} intent @param {Moment} moment @returns {Step} */
 function toOld(card, intent, moment) {
   if (card.uncertain) return again(card, null, moment);
-  return same(card.server, intent) ? { card: rest(card, "") } : send(card, intent, "POST", moment);
+  if (same(card.server, intent)) return { card: rest(card, "") };
+  const leadsThere = card.server[intent.field] !== intent[intent.field];
+  return leadsThere ? send(card, intent, "POST", moment) : again(card, null, moment);
 }
 
 /** An older state ends its intent all the same; only it is not adopted. A newer intent is sent unless it is already true.
@@ -220,7 +222,7 @@ function stateAfter(server, field, outcome) {
 function again(card, after, moment) {
   if (!moment.online) return fail(card, "offline");
   const wait = card.last ? null : waitBefore(card, after, moment);
-  if (wait === null) return after === null ? fail(card, "failed") : fail(card, "wait", after);
+  if (wait === null) return after ? fail(card, "wait", after) : fail(card, "failed");
   return { card: { ...card, phase: "waiting" }, wait, repeat: moment.now + wait };
 }
 
@@ -276,9 +278,11 @@ export function told(card, state, from) {
   return { card: isTrue ? rest(next, "") : next };
 }
 
-/** Back on a page whose timers were stopped when it was left. @param {Card} card @returns {Step} */
-export function returned(card) {
-  return card.phase === "waiting" || card.news === "wait" ? fail(card, "failed") : { card };
+/** Back on a page whose timers were stopped when it was left, and which was told of no network that came back meanwhile.
+ * @param {Card} card @param {Moment} moment @returns {Step} */
+export function returned(card, { online }) {
+  const hasWaited = card.phase === "waiting" || card.news === "wait" || (card.news === "offline" && online);
+  return hasWaited ? fail(card, "failed") : { card };
 }
 
 /** An intent that an earlier load of the page stored. @param {Card} card @param {Intent} intent @returns {Step} */

@@ -65,7 +65,7 @@ AT_ONCE = {
     (404, "not_found"): ("No longer available.", "gone"),
     (410, "gone"): ("No longer available.", "gone"),
     (401, "not_authenticated"): ("Not saved yet. Log in to save", "login"),
-    (403, "reader_changed"): ("Another reader is logged in now. Reload", "refused"),
+    (403, "reader_changed"): ("Another reader is logged in now. Reload", "reader"),
 }
 
 

@@ -183,6 +183,7 @@ test("Retry-After up to four seconds is the least wait; a longer one ends the re
   const told = after(pressed(), reply(429, {}, 60000)).card;
   assert.deepEqual([told.news, told.wait, rules.canRetry(told)], ["wait", 60000, true]);
   assert.equal(rules.waitOver(told, moment()).card.news, "failed");
+  assert.equal(exhaust(pressed(), reply(503, {}, 0)).news, "failed");
 });
 
 test("twenty seconds end the repeats, and no send outlives them", () => {
@@ -230,6 +231,13 @@ test("405 for a wish that is already the confirmed state: no toggle, which would
   const two = rules.press(pressed("liked"), "liked", order(2), moment()).card;
   const step = after(after(two, old).card, old);
   assert.deepEqual([step.send, step.card.intent, show(step.card)], [undefined, null, { ...NOTHING, count: 10, news: "" }]);
+});
+
+test("405 for a wish that this address cannot toggle to: no toggle, but repeats and Retry", () => {
+  const liked = pressed("not_interested", card(LIKED));
+  const two = rules.press(liked, "not_interested", order(2), moment()).card;
+  const now = exhaust(after(two, old).card, old);
+  assert.deepEqual([verdictOf(now.intent), show(now)], [NOTHING, { ...LIKED, count: 10, news: "failed" }]);
 });
 
 test("405 after a send without a certain answer, of whatever press or Retry: never POST", () => {
@@ -315,9 +323,17 @@ test("while a save is open a told state only moves what the count is reckoned fr
 });
 
 test("back on the page a wait has become Retry, a flight is still a flight", () => {
-  assert.equal(rules.returned(after(pressed(), busy).card).card.news, "failed");
-  assert.equal(rules.returned(pressed()).card.phase, "sending");
-  assert.equal(rules.returned(card()).card.phase, "rest");
+  const left = (one, at = {}) => rules.returned(one, moment(at)).card;
+  assert.equal(left(after(pressed(), busy).card).news, "failed");
+  assert.equal(left(after(pressed(), reply(429, {}, 60000)).card).news, "failed");
+  assert.equal(left(pressed()).phase, "sending");
+  assert.equal(left(card()).phase, "rest");
+});
+
+test("back on the page nothing waits for a network that is there, for its coming was not told", () => {
+  const failed = after(pressed(), null, moment({ online: false })).card;
+  assert.equal(rules.returned(failed, moment()).card.news, "failed");
+  assert.equal(rules.returned(failed, moment({ online: false })).card.news, "offline");
 });
 
 test("a stored intent is dropped if the page shows it, else offered with Retry, and never sent by itself", () => {
