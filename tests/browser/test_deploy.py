@@ -126,7 +126,7 @@ def test_uncertain_post_is_never_repeated_and_offers_reload(card: Card, network:
 def test_old_state_is_told_to_no_other_tab(card: Card, other_tab: Card, network: Proxy, reader: User):
     channel = f"new BroadcastChannel('devpick.reader.{reader.pk}')"
     other_tab.page.evaluate(f"() => {{ heard = []; ({channel}).onmessage = ({{ data }}) => heard.push(data.liked ?? data); }}")
-    network.plan(old_server(reader))
+    network.plan(old_server(reader), old_server(reader))
     for verdict, likes in ((Verdict.LIKED, 2), (Verdict.NONE, 1)):
         card.like.click()
         card.rests(verdict, likes)
