@@ -22,6 +22,7 @@ from articles.feeds import FeedError
 from articles.feeds.claims import active_feeds, claim, resting_feeds, unfetched
 from articles.feeds.fetch import TIMEOUT_SECONDS
 from articles.feeds.health import note_failure
+from articles.feeds.links import without_password
 from articles.feeds.store import Stored
 from articles.feeds.subscriptions import add_default_feeds, feed_at
 from articles.feeds.update import Download, download, keep
@@ -67,7 +68,7 @@ class Command(BaseCommand):
             try:
                 feed, is_new = feed_at(url)
             except FeedError as failure:
-                self.report(url, str(failure))
+                self.report(without_password(url), str(failure))
             else:
                 keys.append(feed.pk)
                 self.added |= {feed.pk} if is_new else set()
