@@ -4,15 +4,18 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin
-from django.db.models import Count, QuerySet
+from django.db.models import Count, OuterRef, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 from django.http import HttpRequest
 from django.urls import URLPattern, path
 from django.utils import timezone
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from articles import feed_admin
+from articles.feeds.health import rest_of
 from articles.feeds.links import web_address
-from articles.models import Article, Feed
+from articles.models import Article, ArticleSource, Feed
 
 
 class FeedForm(forms.ModelForm):
@@ -54,7 +57,8 @@ HEALTH = ["last_succeeded_at", "last_fetched_at", "failures", "next_try_at", "la
 @admin.register(Feed)
 class FeedAdmin(admin.ModelAdmin):
     form = FeedForm
-    list_display = ["title", "url", "is_active", "article_count", *HEALTH]
+    # Without the address: it cannot be broken into lines, and would push out of sight how a feed is doing.
+    list_display = ["title", "is_active", "condition", "last_succeeded_at", "article_count"]
     list_filter = ["is_active", StatusFilter]
     search_fields = ["title", "url", "last_error"]
     actions = ["switch_on", "switch_off"]
@@ -70,7 +74,16 @@ class FeedAdmin(admin.ModelAdmin):
         return [*named, *super().get_urls()]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Feed]:
-        return super().get_queryset(request).annotate(article_count=Count("articles"))
+        """`article_count`: of the stories a feed carries, whichever feed told them first."""
+        linked = ArticleSource.objects.filter(feed=OuterRef("pk")).values("feed").annotate(count=Count("pk")).values("count")
+        count = Count("articles") + Coalesce(Subquery(linked), 0)
+        return super().get_queryset(request).annotate(article_count=count)
+
+    @admin.display(description=_("last fetch"), ordering="last_error")
+    def condition(self, feed: Feed) -> str:
+        if feed.last_fetched_at is None:
+            return gettext("not fetched yet")
+        return f"{feed.last_error} {rest_of(feed)}".strip() or gettext("succeeded")
 
     @admin.display(description=_("articles"), ordering="article_count")
     def article_count(self, feed: Any) -> int:

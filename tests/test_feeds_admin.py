@@ -7,8 +7,9 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from articles.models import Article, Feed
+from articles.models import Article, ArticleSource, Feed
 from tests.factories import ArticleFactory, FeedFactory, UserFactory
+from tests.pages import page_of
 
 
 @pytest.fixture
@@ -23,16 +24,36 @@ def listed(staff: Client, model: str, **query: str) -> str:
     return response.content.decode()
 
 
+def column(staff: Client, name: str) -> dict[str, str]:
+    """What the list of feeds says in this column, by the feed's title."""
+    table = page_of(staff.get(reverse("admin:articles_feed_changelist"))).one("tbody")
+    titles, cells = table.all("th", class_="field-title"), table.all("td", class_=f"field-{name}")
+    return {title.text: cell.text for title, cell in zip(titles, cells, strict=True)}
+
+
 def test_the_list_of_feeds_shows_how_each_is_doing(staff: Client) -> None:
     ArticleFactory(feed=FeedFactory(title="Well", last_fetched_at=timezone.now(), last_succeeded_at=timezone.now()))
     FeedFactory(title="Broken", last_error="The answer is empty.", last_fetched_at=timezone.now())
     FeedFactory(title="Untried")
     soon = timezone.now() + timedelta(hours=1)
     FeedFactory(title="Tired", failures=3, next_try_at=soon, last_error="Again.", last_fetched_at=timezone.now())
-    assert "The answer is empty." in listed(staff, "feed")
+    assert column(staff, "condition") == {
+        "Broken": "The answer is empty.",
+        "Tired": f"Again. Failed 3 times in a row, it rests until {soon:%Y-%m-%d %H:%M} UTC.",
+        "Untried": "not fetched yet",
+        "Well": "succeeded",
+    }
     shown = {status: listed(staff, "feed", status=status) for status in ("failed", "resting", "succeeded", "never")}
     names = {status: {name for name in ("Well", "Broken", "Untried", "Tired") if name in page} for status, page in shown.items()}
     assert names == {"failed": {"Broken", "Tired"}, "resting": {"Tired"}, "succeeded": {"Well"}, "never": {"Untried"}}
+
+
+def test_the_count_is_of_the_stories_a_feed_carries(staff: Client) -> None:
+    first, second = FeedFactory(title="First"), FeedFactory(title="Second")
+    for _story in range(2):
+        ArticleSource.objects.create(article=ArticleFactory(feed=first), feed=second)
+    ArticleFactory(feed=second)
+    assert column(staff, "article_count") == {"First": "2", "Second": "3"}
 
 
 def test_feeds_are_switched_off_and_on(staff: Client) -> None:

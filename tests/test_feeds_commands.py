@@ -60,6 +60,23 @@ def test_an_address_that_cannot_be_read_is_not_added(server: FeedServer, db: Non
     assert list(Feed.objects.values_list("url", "failures")) == [(known.url, 1)]
 
 
+def test_what_is_no_address_is_told_without_its_password(db: None) -> None:
+    run = Run("http://me:secret@[")
+    assert (run.status, "This is no web address" in run.err, "secret" in run.err) == (1, True, False)
+
+
+def test_a_document_that_was_cut_off_is_asked_for_again_in_full(server: FeedServer, db: None) -> None:
+    """Whatever its server says of changes: the rest would never come."""
+    whole = rss(item("One", "/1"), item("Two", "/2"))
+    url = server.serve("/feed", whole[: whole.index(b"Two")], ETag='"1"')
+    Run(url)
+    assert Article.objects.count() == 1
+    server.serve("/feed", whole, ETag='"1"')
+    assert Run().out == "1 feed: 1 fetched, 0 unchanged, 0 failed; 1 new article, 0 updated\n"
+    assert "unchanged, 0 failed" in Run().out
+    assert Feed.objects.get().etag == '"1"'
+
+
 @pytest.mark.django_db(transaction=True)
 def test_articles_that_cannot_be_stored_are_a_failure_of_their_feed_alone(server: FeedServer) -> None:
     good = FeedFactory(url=server.serve("/good", rss(item("Good", "/good/1"))))

@@ -59,6 +59,13 @@ def test_the_address_of_a_feed_is_that_feed(server: FeedServer) -> None:
     assert len(server.received) == 1
 
 
+def test_a_password_in_the_address_goes_nowhere(server: FeedServer, staff: Client) -> None:
+    url = server.serve("/feed", rss(title="News"))
+    answer = staff.post(reverse(FORM), {"address": url.replace("//", "//me:secret@"), "save": url}, follow=True)
+    assert "is added" in answer.content.decode()
+    assert list(Feed.objects.values_list("url", flat=True)) == [url]
+
+
 def test_a_feed_that_moved_for_good_is_found_where_it_is(server: FeedServer) -> None:
     url = server.serve("/new", rss(title="News"))
     assert [one.url for one in discover(server.redirect("/old", "/new", 301))] == [url]

@@ -5,7 +5,8 @@ import socket
 import ssl
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler
-from threading import Event
+from ipaddress import ip_address
+from threading import Event, Thread
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ import trustme
 from articles.feeds import FeedError
 from articles.feeds.encoding import MAX_BODY_BYTES
 from articles.feeds.fetch import Answer, fetch
-from articles.feeds.network import is_public
+from articles.feeds.network import is_public, may_be_asked
 from articles.feeds.parse import parse
 from articles.retry import TransientError
 from tests.feeds.documents import item, rss
@@ -57,6 +58,29 @@ def test_a_certificate_that_nobody_vouches_for_is_not_accepted_and_not_asked_for
     with pytest.raises(FeedError, match="certificate is not valid: unable to get local issuer certificate") as failure:
         fetch(server.serve("/feed", DOCUMENT).replace("http:", "https:"))
     assert not isinstance(failure.value, TransientError)
+
+
+def test_a_server_that_speaks_no_tls_is_not_asked_again(server: FeedServer) -> None:
+    with pytest.raises(FeedError, match="connection failed") as failure:
+        fetch(server.serve("/feed", DOCUMENT).replace("http:", "https:"))
+    assert not isinstance(failure.value, TransientError)
+
+
+def test_a_tls_connection_that_breaks_off_is_a_passing_failure(server: FeedServer) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        Thread(target=lambda: listener.accept()[0].close(), daemon=True).start()
+        with pytest.raises(TransientError, match="connection failed"):
+            fetch(f"https://127.0.0.1:{listener.getsockname()[1]}/")
+
+
+def test_no_password_is_sent_or_told_and_who_asks_for_one_is_said_to(server: FeedServer) -> None:
+    secret = server.serve("/feed", DOCUMENT).replace("//", "//me:secret@")
+    assert fetch(secret).url == server.url("/feed")
+    assert fetch(server.redirect("/old", secret, 301)).moved_to == server.url("/feed")
+    assert not any("Authorization" in headers for headers in server.received)
+    server.replies["/feed"] = Reply(status=401)
+    with pytest.raises(FeedError, match="asks for a password"):
+        fetch(secret)
 
 
 def test_a_redirect_is_followed_and_the_last_address_is_the_base(server: FeedServer) -> None:
@@ -242,7 +266,31 @@ def test_a_name_that_stands_for_a_private_address_too_is_refused(monkeypatch: py
     ],
 )
 def test_what_counts_as_public(address: str, public: bool) -> None:
-    assert is_public(address) is public
+    assert is_public(ip_address(address)) is public
+
+
+@pytest.mark.parametrize(
+    ("address", "asked"),
+    [
+        ("127.0.0.1", True),
+        ("10.0.0.1", True),
+        ("fd00::1", True),
+        ("169.254.169.254", False),
+        ("::ffff:169.254.169.254", False),
+        ("fe80::1%eth0", False),
+        ("fd00:ec2::254", False),
+        ("100.100.100.200", False),
+        ("168.63.129.16", False),
+    ],
+)
+def test_where_private_addresses_are_allowed_a_clouds_secrets_are_not(settings: Any, address: str, asked: bool) -> None:
+    settings.FEEDS_ALLOW_PRIVATE_ADDRESSES = True
+    assert may_be_asked(ip_address(address)) is asked
+
+
+def test_a_redirect_to_a_clouds_secrets_is_refused(server: FeedServer) -> None:
+    with pytest.raises(FeedError, match="private network"):
+        fetch(server.redirect("/feed", "http://169.254.169.254/latest/meta-data/"))
 
 
 def test_a_proxy_of_the_environment_is_not_asked(server: FeedServer, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ from django.test import Client
 from django.urls import reverse
 
 from articles.feeds import FeedError
-from articles.feeds.opml import MAX_BYTES, Report, export_opml, import_opml, outlines
+from articles.feeds.opml import MAX_BYTES, Report, export_opml, import_opml, outlines, text_of
 from articles.models import Feed
 from tests.factories import FeedFactory, UserFactory
 
@@ -90,6 +90,21 @@ def test_a_broken_file_is_read_as_far_as_it_goes(db: None, fault: str) -> None:
     assert import_opml(BROKEN[fault]).added == [A]
 
 
+@pytest.mark.parametrize(("end", "is_said"), [(None, False), (-1, True), (-60, True)])
+def test_a_file_that_lost_its_end_is_said_to_be_broken(db: None, end: int | None, is_said: bool) -> None:
+    report = import_opml(opml(outline(A), outline(B))[:end])
+    assert A in report.added
+    assert ("Check that no feed is missing" in " ".join(report.lines())) is is_said
+
+
+def test_no_password_is_kept_or_told(db: None) -> None:
+    report = import_opml(
+        opml(outline(A.replace("//", "//me:secret@")), outline("http://me:secret@["), outline("me:secret@b.example"))
+    )
+    assert (report.added, len(report.refused)) == ([A], 2)
+    assert "secret" not in " ".join(report.lines())
+
+
 @pytest.mark.parametrize(
     ("body", "reason"),
     [
@@ -115,7 +130,7 @@ def test_a_file_without_feeds_says_why(db: None, body: bytes, reason: str) -> No
 def test_a_hostile_file_costs_no_more_than_its_length(piece: str) -> None:
     """Each of these once took the parser half a minute or more."""
     with pytest.raises(FeedError):
-        outlines((piece * (MAX_BYTES // len(piece))).encode())
+        import_opml((piece * (MAX_BYTES // len(piece))).encode())
 
 
 def test_an_entity_is_never_expanded(db: None) -> None:
@@ -152,7 +167,7 @@ def test_the_commands_import_and_export(db: None, tmp_path: Path) -> None:
     assert run("import_opml", str(tmp_path / "in.opml")) == "1 feed added.\nLeft out, for this is no web address: nowhere\n"
     assert A in run("export_opml")
     run("export_opml", str(tmp_path / "out.opml"))
-    assert outlines((tmp_path / "out.opml").read_bytes()) == [(A, "A feed")]
+    assert outlines(text_of((tmp_path / "out.opml").read_bytes())) == [(A, "A feed")]
 
 
 @pytest.mark.parametrize(("name", "reason"), [("missing.opml", "No such file"), ("words.txt", "no OPML file")])
@@ -190,7 +205,7 @@ def test_the_list_links_in_and_out(staff: Client) -> None:
         assert reverse(f"admin:articles_feed_{name}") in page
     answer = staff.get(reverse("admin:articles_feed_opml_export"))
     assert answer["Content-Type"] == "text/x-opml; charset=utf-8"
-    assert outlines(answer.content)[0][0] == A
+    assert outlines(text_of(answer.content))[0][0] == A
 
 
 @pytest.mark.parametrize("name", ["opml", "by_site"])

@@ -35,10 +35,13 @@ class ParsedEntry:
 
 @dataclass(frozen=True)
 class ParsedFeed:
+    """`is_whole`: it has its end. What was cut off is to be asked for again, whatever its server says of changes."""
+
     title: str
     site_url: str
     language: str
     entries: list[ParsedEntry]
+    is_whole: bool = True
 
 
 def entry(

@@ -17,6 +17,7 @@ from articles.retry import TRANSIENT_STATUSES, retry_after_seconds
 TIMEOUT_SECONDS = 30.0
 MAX_REDIRECTS = 5
 PERMANENT_REDIRECTS = (301, 308)
+BROKEN_OFF = (ssl.SSLEOFError, ssl.SSLZeroReturnError, ssl.SSLSyscallError)
 HEADERS = {
     "User-Agent": "DevPick/1.0 (feed reader; asks only for what changed)",
     "Accept": "application/atom+xml, application/rss+xml, application/feed+json, application/xml;q=0.9, */*;q=0.5",
@@ -42,11 +43,12 @@ class Answer:
 
 def fetch(url: str, *, etag: str = "", last_modified: str = "", timeout: float = TIMEOUT_SECONDS) -> Answer:
     """Asks for a feed, and with `etag` or `last_modified` only for a changed one. `timeout`: seconds, for everything together."""
-    if not web_address(url):
+    address = web_address(url)
+    if address is None:
         raise FeedError(_("This is no web address. It must begin with http:// or https://."))
     conditions = {"If-None-Match": etag, "If-Modified-Since": last_modified}
     try:
-        return ask(url, HEADERS | {name: value for name, value in conditions.items() if value}, timeout)
+        return ask(address, HEADERS | {name: value for name, value in conditions.items() if value}, timeout)
     except httpx2.TimeoutException:
         raise FeedUnavailable(_("No complete answer within %(seconds)g seconds.") % {"seconds": round(timeout, 1)}) from None
     except httpx2.TooManyRedirects:
@@ -54,17 +56,24 @@ def fetch(url: str, *, etag: str = "", last_modified: str = "", timeout: float =
     except httpx2.UnsupportedProtocol:
         raise FeedError(_("The address redirects to something that is no web address.")) from None
     except (httpx2.HTTPError, httpx2.InvalidURL) as failure:
-        if certificate := refused_certificate(failure):
-            raise FeedError(_("The server's certificate is not valid: %(reason)s.") % {"reason": certificate}) from None
-        kind = FeedUnavailable if isinstance(failure, httpx2.TransportError) else FeedError
-        raise kind(_("The connection failed: %(reason)s.") % {"reason": failure or type(failure).__name__}) from None
+        raise connection_failure(failure) from None
 
 
-def refused_certificate(failure: BaseException | None) -> str:
-    """Why it was refused, if that is what failed: another try a second later meets the same one."""
-    while failure is not None and not isinstance(failure, ssl.SSLCertVerificationError):
+def connection_failure(failure: Exception) -> FeedError:
+    """A connection that broke off may hold a second later. A certificate or a protocol that was refused is the same then."""
+    tls = tls_failure(failure)
+    if isinstance(tls, ssl.SSLCertVerificationError):
+        return FeedError(_("The server's certificate is not valid: %(reason)s.") % {"reason": tls.verify_message})
+    passes = isinstance(failure, httpx2.TransportError) and (tls is None or isinstance(tls, BROKEN_OFF))
+    kind = FeedUnavailable if passes else FeedError
+    return kind(_("The connection failed: %(reason)s.") % {"reason": failure or type(failure).__name__})
+
+
+def tls_failure(failure: BaseException | None) -> ssl.SSLError | None:
+    """What of TLS is behind it, if that is what failed."""
+    while failure is not None and not isinstance(failure, ssl.SSLError):
         failure = failure.__cause__ or failure.__context__
-    return failure.verify_message if failure else ""
+    return failure
 
 
 def ask(url: str, headers: dict[str, str], timeout: float) -> Answer:
@@ -81,7 +90,7 @@ def ask(url: str, headers: dict[str, str], timeout: float) -> Answer:
             raise refusal(response)
         return Answer(
             changed=True,
-            url=str(response.url),
+            url=web_address(str(response.url)) or url,  # a redirect may lead to an address with a password
             body=bounded_body(response),
             content_type=response.headers.get("Content-Type", ""),
             etag=response.headers.get("ETag", ""),
@@ -94,12 +103,14 @@ def moved_to(response: httpx2.Response) -> str:
     """Where permanent redirects led; behind the first temporary one an address is for this once only. "" if there were none."""
     steps = [*response.history, response]
     moves = list(takewhile(lambda step: step.status_code in PERMANENT_REDIRECTS, response.history))
-    return str(steps[len(moves)].url) if moves else ""
+    return web_address(str(steps[len(moves)].url)) or "" if moves else ""
 
 
 def refusal(response: httpx2.Response) -> FeedError:
     status = f"{response.status_code} {response.reason_phrase}".strip()
     reason = _("The server answers %(status)s.") % {"status": status}
+    if response.status_code == 401:
+        return FeedError(_("The server answers %(status)s: it asks for a password, and DevPick has none.") % {"status": status})
     if response.status_code == 410:
         return FeedGone(_("The server answers %(status)s: this feed was given up for good.") % {"status": status})
     if response.status_code in TRANSIENT_STATUSES:

@@ -7,6 +7,8 @@ success closes the breaker, its failure begins the next rest. A feed that is gon
 from datetime import datetime, timedelta
 from typing import Any
 
+from django.utils.translation import ngettext
+
 from articles.feeds import FeedError, FeedGone, FeedUnavailable
 from articles.feeds.text import shorten
 from articles.models import Feed
@@ -33,6 +35,14 @@ def note_failure(feed: Feed, failure: FeedError, now: datetime) -> None:
     noted = ("failures", "next_try_at", "is_active", "last_error", "last_fetched_at", "claimed_until")
     # Not save(): nothing is wrong if the feed was removed meanwhile.
     Feed.objects.filter(pk=feed.pk).update(**{name: getattr(feed, name) for name in noted})
+
+
+def rest_of(feed: Feed) -> str:
+    """In words; "" if it does not rest."""
+    if feed.next_try_at is None:
+        return ""
+    at = {"count": feed.failures, "time": f"{feed.next_try_at:%Y-%m-%d %H:%M} UTC"}
+    return ngettext("It rests until %(time)s.", "Failed %(count)d times in a row, it rests until %(time)s.", feed.failures) % at
 
 
 def is_probed(feed: Feed) -> bool:

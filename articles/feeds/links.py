@@ -13,6 +13,7 @@ TRACKING = re.compile(
     r"(utm_\w+|fbclid|gclid|dclid|msclkid|yclid|twclid|igshid|mc_[ce]id|mkt_tok|_hsenc|_hsmi)(=|$)|source=rss|ref=rss",
     re.IGNORECASE,
 )
+USERINFO = re.compile("^((?:[a-z][a-z0-9+.-]*:)?/*)[^/?#]*@", re.IGNORECASE)
 ESCAPE = re.compile("%([0-9A-Fa-f]{2})")
 UNRESERVED = re.compile("[A-Za-z0-9._~-]")
 
@@ -20,18 +21,22 @@ UNRESERVED = re.compile("[A-Za-z0-9._~-]")
 def web_address(text: str | None, base: str = "") -> str | None:
     """The http(s) address that `text` means on a page at `base`; None where it is anything else.
 
-    Without the name and password that may stand before its host: they are for nobody's eyes, or make one host look like another.
+    Never with a name and password: they are for nobody's eyes, or make one host look like another.
     """
     text = DROPPED.sub("", text or "").strip()
     try:
-        parts = urlsplit(urljoin(base, text))
-        parts = parts._replace(netloc=parts.netloc.rpartition("@")[2]) if "@" in parts.netloc else parts
-        url = parts.geturl()
+        url = without_password(urljoin(base, text))
+        parts = urlsplit(url)
         host, _port = parts.hostname or "", parts.port
     except ValueError:  # a bracket without its pair, a port that is no number
         return None
     allowed = text and len(url) <= MAX_LENGTH and parts.scheme in ("http", "https") and HOST.fullmatch(host)
     return url if allowed else None
+
+
+def without_password(address: str) -> str:
+    """Also of what is no address, before it is shown to say so."""
+    return USERINFO.sub(r"\1", address)
 
 
 def canonical_address(url: str, *, with_fragment: bool = False) -> str:

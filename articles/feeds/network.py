@@ -9,7 +9,7 @@ import ssl
 import time
 from collections.abc import Iterable
 from functools import cache
-from ipaddress import IPv6Address, ip_address, ip_network
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from typing import Any
 
 import httpcore2
@@ -19,8 +19,15 @@ from django.utils.translation import gettext as _
 
 from articles.feeds import FeedError, FeedUnavailable
 
+Address = IPv4Address | IPv6Address
+
 # IPv6 as assigned to networks. Others stand for IPv4 addresses, which may be private ones (mapped, NAT64).
 UNICAST = ip_network("2000::/3")
+# Where clouds tell a machine its secrets. No feed is there, not even where private addresses are allowed.
+METADATA = [
+    ip_network(network)
+    for network in ("169.254.0.0/16", "fe80::/10", "fd00:ec2::254", "100.100.100.200", "168.63.129.16", "192.0.0.192")
+]
 # For one of a host's addresses: one that never answers must not use up the time of the others.
 CONNECT_SECONDS = 8.0
 
@@ -110,13 +117,19 @@ def checked_addresses(host: str, port: int) -> list[str]:
         kind = FeedUnavailable if getattr(failure, "errno", None) == socket.EAI_AGAIN else FeedError
         raise kind(_("The name %(host)s cannot be found.") % {"host": host}) from None
     addresses = list(dict.fromkeys(str(address[0]) for *_rest, address in found))
-    if not settings.FEEDS_ALLOW_PRIVATE_ADDRESSES and not all(is_public(address) for address in addresses):
+    if not all(may_be_asked(ip_address(address)) for address in addresses):
         raise FeedError(_("%(host)s is an address of a private network; it is not asked.") % {"host": host})
     return addresses
 
 
-def is_public(address: str) -> bool:
-    """An address of the open internet: not this machine, not its network, not a cloud's metadata service."""
-    found = ip_address(address)
-    embeds = isinstance(found, IPv6Address) and (found not in UNICAST or found.sixtofour or found.teredo)
-    return found.is_global and not found.is_multicast and not embeds
+def may_be_asked(address: Address) -> bool:
+    plain = address.ipv4_mapped or address if isinstance(address, IPv6Address) else address
+    if any(plain in network for network in METADATA):
+        return False
+    return settings.FEEDS_ALLOW_PRIVATE_ADDRESSES or is_public(address)
+
+
+def is_public(address: Address) -> bool:
+    """An address of the open internet: not this machine, not its network."""
+    embeds = isinstance(address, IPv6Address) and (address not in UNICAST or address.sixtofour or address.teredo)
+    return address.is_global and not address.is_multicast and not embeds

@@ -49,17 +49,20 @@ def parse_xml(text: str, base_url: str) -> ParsedFeed:
     document = read(text, base_url)
     if not (document.get("version") or document.entries):
         raise FeedError(_("This is no feed that DevPick can read. It reads RSS, Atom and JSON Feed."))
-    entries = whole_entries(document.entries, text)
-    if not entries and not END_OF_DOCUMENT.search(text):
+    # Of a document that was cut off only the entries that end: half an address would become an article.
+    is_whole = END_OF_DOCUMENT.search(text) is not None
+    entries = document.entries if is_whole else document.entries[: len(END_OF_ENTRY.findall(text))]
+    if not entries and not is_whole:
         raise FeedError(_("The document was cut off before its first entry ended."))
     feed, is_atom = document.feed, document.get("version", "").startswith("atom")
     site_url = web_address(feed.get("link"), base_url) or ""
-    found = (entry_of(raw, base_url or site_url, is_atom) for raw in entries)
+    found = (entry_of(raw, base_url or site_url, is_atom) for raw in entries[:MAX_ENTRIES])
     return ParsedFeed(
         title=title_of(feed, is_atom),
         site_url=site_url,
         language=one_line(feed.get("language") or ""),
         entries=[entry for entry in found if entry],
+        is_whole=is_whole,
     )
 
 
@@ -71,12 +74,6 @@ def read(text: str, base_url: str) -> Any:
         return feedparser.parse(stream, response_headers=headers, sanitize_html=False, resolve_relative_uris=False)
     except PARSER_FAILURES:
         raise FeedError(_("The document is too broken to be read.")) from None
-
-
-def whole_entries(entries: list[Any], text: str) -> list[Any]:
-    """The first entries; of a document that was cut off only those that end: half an address would become an article."""
-    whole = len(entries) if END_OF_DOCUMENT.search(text) else len(END_OF_ENTRY.findall(text))
-    return entries[: min(whole, MAX_ENTRIES)]
 
 
 def entry_of(raw: Any, base: str, is_atom: bool) -> ParsedEntry | None:

@@ -39,4 +39,6 @@ def keep(feed: Feed, download: Download, now: datetime) -> Stored | None:
     if download.parsed is None:
         note_unchanged(feed, now)
         return None
-    return store(feed, download.parsed, now=now, etag=download.answer.etag, last_modified=download.answer.last_modified)
+    answer, parsed = download.answer, download.parsed
+    validators = {"etag": answer.etag, "last_modified": answer.last_modified} if parsed.is_whole else {}
+    return store(feed, parsed, now=now, **validators)

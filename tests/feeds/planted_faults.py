@@ -20,6 +20,13 @@ FAULTS = [
         "tests/test_prune.py",
     ),
     Fault(
+        "a tombstone overlooked",
+        "articles/feeds/store.py",
+        " and not known.was_removed(story)",
+        "",
+        "tests/test_prune.py",
+    ),
+    Fault(
         "an update that makes an article new again",
         "articles/feeds/store.py",
         '"features", "search_text"]',
@@ -78,8 +85,8 @@ FAULTS = [
     Fault(
         "only the first address of a name checked",
         "articles/feeds/network.py",
-        "not all(is_public(address) for address in addresses)",
-        "not is_public(addresses[0])",
+        "not all(may_be_asked(ip_address(address)) for address in addresses)",
+        "not may_be_asked(ip_address(addresses[0]))",
         "tests/test_feeds_fetch.py",
     ),
     Fault(
@@ -99,9 +106,44 @@ FAULTS = [
     Fault(
         "half an entry taken for a whole one",
         "articles/feeds/parse.py",
-        "return entries[: min(whole, MAX_ENTRIES)]",
-        "return entries[:MAX_ENTRIES]",
+        "document.entries[: len(END_OF_ENTRY.findall(text))]",
+        "document.entries",
         "tests/test_feeds_parse.py",
+    ),
+    Fault(
+        "a cut-off document not asked for again",
+        "articles/feeds/update.py",
+        " if parsed.is_whole else {}",
+        "",
+        "tests/test_feeds_commands.py",
+    ),
+    Fault(
+        "a refused certificate taken for a passing failure",
+        "articles/feeds/fetch.py",
+        "if isinstance(tls, ssl.SSLCertVerificationError):",
+        "if False:",
+        "tests/test_feeds_fetch.py",
+    ),
+    Fault(
+        "a password kept in an address",
+        "articles/feeds/links.py",
+        "url = without_password(urljoin(base, text))",
+        "url = urljoin(base, text)",
+        "tests/test_feeds_links.py",
+    ),
+    Fault(
+        "a mistyped address kept",
+        "articles/management/commands/fetch_feeds.py",
+        "if feed.pk in self.added:",
+        "if False:",
+        "tests/test_feeds_commands.py",
+    ),
+    Fault(
+        "a claim kept by what could not be stored",
+        "articles/feeds/health.py",
+        "feed.last_error, feed.last_fetched_at, feed.claimed_until = shorten(str(failure), 500), now, None",
+        "feed.last_error, feed.last_fetched_at = shorten(str(failure), 500), now",
+        "tests/test_feeds_commands.py",
     ),
 ]
 

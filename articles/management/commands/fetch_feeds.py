@@ -21,7 +21,8 @@ from django.utils.translation import ngettext
 from articles.feeds import FeedError
 from articles.feeds.claims import active_feeds, claim, resting_feeds, unfetched
 from articles.feeds.fetch import TIMEOUT_SECONDS
-from articles.feeds.health import note_failure
+from articles.feeds.health import note_failure, rest_of
+from articles.feeds.links import without_password
 from articles.feeds.store import Stored
 from articles.feeds.subscriptions import add_default_feeds, feed_at
 from articles.feeds.update import Download, download, keep
@@ -67,7 +68,7 @@ class Command(BaseCommand):
             try:
                 feed, is_new = feed_at(url)
             except FeedError as failure:
-                self.report(url, str(failure))
+                self.report(without_password(url), str(failure))
             else:
                 keys.append(feed.pk)
                 self.added |= {feed.pk} if is_new else set()
@@ -139,10 +140,7 @@ def consequences(feed: Feed, was_active: bool) -> Iterator[str]:
     if was_active and not feed.is_active:
         yield _("It is switched off.")
     elif feed.next_try_at:
-        at = {"count": feed.failures, "time": f"{feed.next_try_at:%Y-%m-%d %H:%M} UTC"}
-        yield (
-            ngettext("It rests until %(time)s.", "Failed %(count)d times in a row, it rests until %(time)s.", feed.failures) % at
-        )
+        yield rest_of(feed)
 
 
 def summary(counts: Counter[str]) -> str:
