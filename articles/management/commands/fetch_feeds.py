@@ -3,6 +3,7 @@
 It may overlap itself and run on several machines: who fetches which feed is settled in the database.
 """
 
+import logging
 import sys
 from argparse import ArgumentParser
 from collections import Counter
@@ -29,6 +30,8 @@ from articles.feeds.update import Download, download, keep
 from articles.models import Feed
 
 IN_FLIGHT = 8
+
+logger = logging.getLogger(__name__)
 
 
 class Command(BaseCommand):
@@ -104,6 +107,9 @@ class Command(BaseCommand):
             self.report(feed.url, _("The feed was removed meanwhile."))
         except DatabaseError as failure:
             self.fail(feed, FeedError(_("The articles could not be stored: %(reason)s") % {"reason": failure}))
+        except Exception as failure:  # a fault of ours that only this feed meets
+            logger.exception("feed %s", feed.url)
+            self.fail(feed, FeedError(_("DevPick failed with it: %(reason)s") % {"reason": repr(failure)}))
 
     def fail(self, feed: Feed, failure: FeedError) -> None:
         """An address that this run met first, and could not read, is not kept: it may be mistyped."""
