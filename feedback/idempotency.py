@@ -19,6 +19,7 @@ from feedback.models import IdempotencyKey
 LIFE = timedelta(hours=24)
 FIND_KEY = "SELECT * FROM feedback_idempotencykey WHERE reader_id = %s AND key = %s"
 LOCK_KEY = " FOR NO KEY UPDATE"
+LOCK_READER = "SELECT 1 FROM articles_user WHERE id = %s FOR KEY SHARE"
 CLAIM_KEY = """
 INSERT INTO feedback_idempotencykey (reader_id, key, fingerprint, headers, body, created_at)
 VALUES (%s, %s, '', '{}', '', CURRENT_TIMESTAMP) ON CONFLICT (reader_id, key) DO NOTHING
@@ -82,11 +83,15 @@ def is_alive(row: IdempotencyKey) -> bool:
 
 def locked_key(profile_id: int, key: str) -> IdempotencyKey:
     """The key's row, made if missing. One without a status is new: no other transaction can have committed it."""
-    lock = LOCK_KEY if connection.features.has_select_for_no_key_update else ""  # SQLite's transaction is a lock itself
+    has_row_locks = connection.features.has_select_for_no_key_update  # SQLite's transaction is a lock itself
+    if has_row_locks:
+        # Its reference would lock the reader only at the commit, after the rows; a deletion locks the reader first.
+        with connection.cursor() as cursor:
+            cursor.execute(LOCK_READER, [profile_id])
     while True:
         with connection.cursor() as cursor:
             cursor.execute(CLAIM_KEY, [profile_id, key])
-        if row := find_key(profile_id, key, lock):  # else it was pruned between the two statements
+        if row := find_key(profile_id, key, LOCK_KEY if has_row_locks else ""):  # else it was pruned between the two statements
             return row
 
 

@@ -1,18 +1,21 @@
 """Readers come and go, and every like count stays the number of its like rows."""
 
 from functools import partial
+from threading import Event
 
 import pytest
-from django.db import IntegrityError
+from django.db import IntegrityError, connection
 from rest_framework.test import APIClient
 
 from articles.models import ApiToken, Article, Profile, User
+from feedback.idempotency import Reply, answer_once
 from feedback.models import Feedback, IdempotencyKey, Verdict
 from feedback.readers import NameTaken, delete_account, sign_up
 from feedback.services import apply_feedback
 from feedback.verdicts import Wish
 from tests.concurrency import at_once
 from tests.factories import PASSWORD, ArticleFactory, UserFactory, token_of
+from tests.test_under_fire import someone_waits_for_a_lock, wait_until
 
 
 def mark(user: User, article: Article, *, liked: bool = True) -> None:
@@ -108,6 +111,30 @@ def test_saves_beside_a_deletion_leave_no_like_behind() -> None:
         at_once([partial(delete_account, reader.pk), *saves])
         assert not User.objects.filter(pk=reader.pk).exists()
     assert counts_and_rows() == [(1, 1)] * 10
+
+
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite has one lock, for which nobody can wait twice")
+@pytest.mark.django_db(transaction=True)
+def test_a_save_with_a_key_and_a_deletion_do_not_wait_for_each_other() -> None:
+    (reader, other), article, saved = UserFactory.create_batch(2), ArticleFactory(), Event()
+    for user in (reader, other):
+        mark(user, article)
+
+    def save_slowly() -> Reply:
+        mark(reader, article, liked=False)
+        saved.set()
+        wait_until(someone_waits_for_a_lock)
+        return Reply(200, "{}")
+
+    def save() -> None:
+        answer_once(profile_id=reader.pk, key="key-of-reader", fingerprint="", action=save_slowly)
+
+    def delete() -> None:
+        assert saved.wait(10)
+        delete_account(reader.pk)
+
+    at_once([save, delete])
+    assert (counts_and_rows(), list(User.objects.all())) == ([(1, 1)], [other])
 
 
 def save_if_still_there(user: User, article: Article) -> None:
