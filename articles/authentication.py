@@ -97,7 +97,7 @@ def keep_body_readable(request: HttpRequest, max_bytes: int) -> None:
     makes Django take the form as unreadable.
     """
     length = request.META.get("CONTENT_LENGTH") or "0"
-    if length.isdigit() and int(length) <= max_bytes:
+    if length.isascii() and length.isdigit() and int(length) <= max_bytes:
         request.body  # noqa: B018
     else:
         request.read(0)

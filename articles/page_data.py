@@ -8,15 +8,13 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from articles.retry import RetryPolicy
-
 
 def page_data(request: HttpRequest) -> dict[str, Any]:
     """Data for the `page-data` element; the script reads nothing else but the cards."""
     return {
         "reader": request.user.pk,
         "csrf_cookie": settings.CSRF_COOKIE_NAME,
-        "policy": RetryPolicy(**settings.PAGE_RETRY_POLICY).in_milliseconds(),
+        "policy": settings.PAGE_RETRY_POLICY.in_milliseconds(),
         "urls": {
             "liked": address("api-like") + "/",
             "not_interested": address("api-not-interested") + "/",

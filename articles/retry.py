@@ -1,4 +1,5 @@
 """How often and how soon something is tried again: the only place of these numbers, for the page's saves and for feeds.
+Which answers the page repeats after stands with the rules of a card, in `feedback_state.js`.
 
 The two differ on purpose: a reader waits for a save and sees it; nobody waits for a feed, whose server has other guests.
 """
@@ -13,7 +14,7 @@ from typing import TypeVar
 
 Result = TypeVar("Result")
 
-# Answers that another try may change. Every other status is the same tomorrow.
+# Answers of a feed that another try may change. Every other status is the same tomorrow.
 TRANSIENT_STATUSES = frozenset({408, 425, 429, 500, 502, 503, 504})
 
 

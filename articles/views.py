@@ -11,7 +11,7 @@ from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_cookie
 
-from articles.lists import BadQuery, ListPage, ListQuery, list_page
+from articles.lists import MARKED_VIEWS, BadQuery, ListPage, ListQuery, list_page
 from articles.models import User
 from articles.page_data import page_data
 from articles.pages import problem_page
@@ -22,7 +22,6 @@ HEADINGS = {
     "liked": gettext_lazy("Liked"),
     "not-interested": gettext_lazy("Not interested"),
 }
-OWN_LISTS = ("liked", "not-interested")  # empty words for a visitor
 LANGUAGES = [("en", "English"), ("ja", "日本語")]
 
 
@@ -37,7 +36,7 @@ def article_list(request: HttpRequest) -> HttpResponse:
         query = ListQuery.parse(request.GET)
     except BadQuery as error:
         return problem_page(request, 400, _("This address cannot be read"), str(error))
-    if reader is None and query.view in OWN_LISTS:
+    if reader is None and query.view in MARKED_VIEWS:
         return redirect_to_login(request.get_full_path())
     return render(request, "articles/list.html", context_of(request, query, list_page(query, reader)))
 

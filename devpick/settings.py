@@ -10,6 +10,8 @@ from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management.utils import get_random_secret_key
 
+from articles.retry import RetryPolicy
+
 BASE_DIR = Path(__file__).resolve().parent.parent
 VAR_DIR = BASE_DIR / "var"
 env = environ.Env()
@@ -154,7 +156,7 @@ API_MAX_BODY_BYTES = 4096
 TOGGLE_DEPRECATED_AT = 1764547200  # 2025-12-01
 
 # Where the page's repeats differ from articles.retry.RetryPolicy: its fields, in seconds.
-PAGE_RETRY_POLICY = env.json("PAGE_RETRY_POLICY", default={})
+PAGE_RETRY_POLICY = RetryPolicy(**env.json("PAGE_RETRY_POLICY", default={}))
 
 EXTENSION_ORIGINS = env.list("EXTENSION_ORIGINS", default=[])
 CORS_ALLOWED_ORIGINS = EXTENSION_ORIGINS

@@ -220,7 +220,7 @@ class PasswordResetSent(auth_views.PasswordResetDoneView):
 class PasswordResetConfirm(SuccessMessageMixin, auth_views.PasswordResetConfirmView):
     template_name = "account/password_reset_confirm.html"
     success_url = reverse_lazy("list")
-    success_message = gettext_lazy("Your new password is set, and you are logged in.")
+    success_message = gettext_lazy("Your new password is set, and you are logged in. API tokens stay valid.")
     post_reset_login = True
 
 

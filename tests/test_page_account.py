@@ -133,7 +133,7 @@ def test_a_forgotten_password_is_reset_by_mail(client: Client, reader: User, oth
     assert f"Hello {reader.username}," in message.body
     assert set_password(client, link)["Location"] == "/"
     assert reader_of(client) == reader.pk
-    assert box_of(client) == "Your new password is set, and you are logged in."
+    assert box_of(client) == "Your new password is set, and you are logged in. API tokens stay valid."
     assert [User.objects.get(pk=user.pk).check_password(NEW_PASSWORD) for user in (reader, other_reader)] == [True, False]
 
 

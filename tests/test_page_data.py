@@ -8,6 +8,7 @@ from django.test import RequestFactory
 
 from articles.models import User
 from articles.page_data import page_data, texts
+from articles.retry import RetryPolicy
 
 POLICY = {
     "ceilings": [1000, 2000, 4000, 4000],
@@ -51,7 +52,7 @@ def test_visitors_page_names_nobody():
 
 
 def test_policy_may_be_set_in_parts_and_in_seconds(settings: Any):
-    settings.PAGE_RETRY_POLICY = {"ceilings": [0.05], "timeout": 1.5}
+    settings.PAGE_RETRY_POLICY = RetryPolicy(ceilings=(0.05,), timeout=1.5)
     assert data_for(AnonymousUser())["policy"] == POLICY | {"ceilings": [50], "timeout": 1500}
 
 

@@ -1,4 +1,4 @@
-"""Connections that go only where a feed may be, and end in time.
+"""Connections that go only where a feed may be, and end in time (but for the look-up of a name, whose time is the system's).
 
 A feed's address, and every address a server redirects to, comes from outside. So each name is resolved here, every address it
 stands for is checked, and the connection goes to a checked address: a second look-up could answer something else.
