@@ -5,7 +5,7 @@ from collections.abc import Callable
 from http import HTTPStatus
 from typing import Any
 
-from django.core.exceptions import PermissionDenied
+from django.core.exceptions import PermissionDenied, SuspiciousOperation
 from django.core.signals import got_request_exception
 from django.db import InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, UnreadablePostError
@@ -59,6 +59,8 @@ def as_api_exception(error: Exception) -> exceptions.APIException:
         return exceptions.PermissionDenied()
     if isinstance(error, UnreadablePostError):
         return exceptions.ParseError("The body could not be read to its end. Nothing was saved; send it again.")
+    if isinstance(error, SuspiciousOperation):
+        return exceptions.ParseError("The request has too many parts, or parts that no client sends. Nothing was saved.")
     if isinstance(error, AWAY):
         logger.warning("database or cache unavailable: %s", error)
         return Unavailable()

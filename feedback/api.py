@@ -31,15 +31,23 @@ from feedback.services import apply_feedback, current_state, fields_of
 toggles = logging.getLogger("feedback.toggles")
 
 
+def is_write(request: Request, view: APIView) -> bool:
+    """The framework asks for limits before it refuses a method; what it will refuse is no write."""
+    return request.method in ("PUT", "POST") and request.method in view.allowed_methods
+
+
 class WriteLimit(BaseThrottle):
     """Writes of one reader, and of one address, in a minute."""
 
     seconds: int | None = None
 
     def allow_request(self, request: Request, view: APIView) -> bool:
-        if request.method in ("PUT", "POST"):
-            self.seconds = wait_to_write(request)
+        if is_write(request, view):
+            self.seconds = self.wait_for(request)
         return self.seconds is None
+
+    def wait_for(self, request: Request) -> int | None:
+        return wait_to_write(request)
 
     def wait(self) -> float | None:
         return self.seconds

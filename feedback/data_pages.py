@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_http_methods
+from rest_framework.exceptions import APIException
 
 from articles.models import User
 from articles.pages import problem_page
@@ -28,7 +29,11 @@ HERE = "<!-- the import goes here -->"
 @csrf_exempt
 def own_data(request: HttpRequest) -> HttpResponseBase:
     """The CSRF check would first take the whole upload in, however large."""
-    if content_length(request) > MAX_BYTES + FORM_BYTES:
+    try:
+        length = content_length(request)
+    except APIException as error:
+        return problem_page(request, error.status_code, _("This file could not be read"), str(error.detail))
+    if length > MAX_BYTES + FORM_BYTES:
         detail = _("Send a file of at most %(size)s MiB. Nothing was saved.") % {"size": MAX_BYTES // 2**20}
         return problem_page(request, 413, _("This file is too large"), detail)
     return export_or_import(request)

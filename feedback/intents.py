@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from enum import Enum
 
 from django.core import signing
+from django.core.exceptions import ObjectDoesNotExist
 from django.db import IntegrityError
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
@@ -91,14 +92,14 @@ def read(signed: str) -> Intent | None:
 
 
 def carry_out(intent: Intent | None, reader_id: int) -> Outcome:
-    """Save the intent for the reader who has just logged in; sent twice, the second is a repeat that changes nothing."""
+    """Save the intent for the reader who is logging in; sent twice, the second is a repeat that changes nothing."""
     if intent is None:
         return Outcome.UNREADABLE
     if intent.reader not in ("", str(reader_id)):
         return Outcome.NOT_THEIRS
     try:
         result = apply_feedback(profile_id=reader_id, article_id=intent.article, wish=intent.wish, order=intent.order)
-    except (Article.DoesNotExist, IntegrityError):
+    except (ObjectDoesNotExist, IntegrityError):
         return Outcome.GONE
     shown = (result.liked, result.not_interested)
     return Outcome.SAVED if shown == fields_of(intent.verdict) else Outcome.OVERTAKEN

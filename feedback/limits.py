@@ -30,13 +30,18 @@ def wait_to_import(request: HttpRequest | Request) -> int | None:
 
 
 def wait_for_account_form(request: HttpRequest) -> int | None:
-    """Guessing is slow from one address, and slow for one name from many addresses.
+    """Guessing is slow from one address, and slow for one account from many addresses."""
+    account = account_of(request)
+    by_account = seconds_to_wait("login-name", account) if account else None
+    return by_account or seconds_to_wait("account-address", client_address(request))
 
-    The name is the one that log-in looks up: its form strips blanks and folds wide letters, too.
-    """
-    name = unicodedata.normalize("NFKC", request.POST.get("username", "").strip())[:150].casefold()
-    by_name = seconds_to_wait("login-name", name) if name else None
-    return by_name or seconds_to_wait("account-address", client_address(request))
+
+def account_of(request: HttpRequest) -> str:
+    """Whose account a form is for: the name as log-in looks it up (its form strips blanks and folds wide letters, too), the
+    reader who is logged in, or the address that a mail would go to."""
+    names = (request.POST.get("username"), str(request.user.pk or ""), request.POST.get("email"))
+    name = next((name.strip() for name in names if name and name.strip()), "")
+    return unicodedata.normalize("NFKC", name)[:254].casefold()
 
 
 def limited(wait: Callable[[HttpRequest], int | None]) -> Callable[[View], View]:

@@ -13,7 +13,6 @@ from rest_framework.exceptions import ParseError, ValidationError
 from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from articles.http import api_methods
 from feedback.api import WriteLimit, reader_id
@@ -38,9 +37,8 @@ unstored = cache_control(no_store=True)
 class ImportLimit(WriteLimit):
     """Those of every write, and one of its own."""
 
-    def allow_request(self, request: Request, view: APIView) -> bool:
-        self.seconds = wait_to_write(request) or wait_to_import(request)
-        return self.seconds is None
+    def wait_for(self, request: Request) -> int | None:
+        return wait_to_write(request) or wait_to_import(request)
 
 
 # Changes

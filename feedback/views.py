@@ -134,7 +134,8 @@ def with_kept(address: str, article_id: int) -> str:
     parts = urlsplit(address)
     query = QueryDict(parts.query, mutable=True)
     query["kept"] = str(article_id)
-    return urlunsplit(("", "", parts.path, query.urlencode(), f"article-{article_id}"))
+    path = "/" + parts.path.lstrip("/")  # two slashes would begin the address of another site
+    return urlunsplit(("", "", path, query.urlencode(), f"article-{article_id}"))
 
 
 # Log in and sign up, which carry an intent on
@@ -147,9 +148,13 @@ class CarriesIntent(auth_views.RedirectURLMixin, FormView):
     next_page = "list"
 
     def get_form_kwargs(self) -> dict[str, Any]:
-        """A post without a name only hands the intent over: it is answered by a fresh form, not by one full of errors."""
+        """A press only hands its intent over, and so does a post without a name: they are answered by a fresh form.
+
+        A press is no log-in, whatever else it carries: nobody counts its tries.
+        """
         kwargs: dict[str, Any] = super().get_form_kwargs()
-        return kwargs if "username" in self.request.POST else kwargs | {"data": None, "files": None}
+        is_filled_in = "username" in self.request.POST and not self.signed_intent
+        return kwargs if is_filled_in else kwargs | {"data": None, "files": None}
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         signed = self.signed_intent or self.request.POST.get("intent", "")
@@ -158,12 +163,14 @@ class CarriesIntent(auth_views.RedirectURLMixin, FormView):
         return super().get_context_data(**kwargs) | context
 
     def enter(self, user: User) -> HttpResponse:
-        login(self.request, user)
         address, signed = self.get_success_url(), self.request.POST.get("intent")
         if not signed:
+            login(self.request, user)
             return HttpResponseRedirect(address)
         intent = intents.read(signed)
+        # First: if it fails (503), the same form can be sent again. A log-in would have made its CSRF token void.
         outcome = intents.carry_out(intent, user.pk)
+        login(self.request, user)
         saved = outcome is intents.Outcome.SAVED
         messages.add_message(self.request, messages.SUCCESS if saved else messages.ERROR, intents.told_after(intent, outcome))
         return HttpResponseRedirect(with_kept(address, intent.article) if intent and saved else address)

@@ -251,3 +251,8 @@ def test_a_database_that_is_away_is_503_and_says_when_to_come_back(
 def test_random_bytes_never_save_and_never_fail(api: APIClient, liked: Article, body: bytes, type_: str, empty: bytes) -> None:
     answer = api.generic("PUT", f"/api/articles/{liked.pk}/like/", body, type_)
     assert answer.status_code == 400
+
+
+def test_more_parts_than_a_client_sends_are_refused(anonymous_api: APIClient) -> None:
+    answer = anonymous_api.get("/api/articles/?" + "&".join(["id=1"] * 1001))
+    assert (answer.status_code, answer.json()["code"]) == (400, "parse_error")

@@ -3,6 +3,7 @@
 import gzip
 import socket
 import ssl
+import tracemalloc
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler
 from ipaddress import ip_address
@@ -201,6 +202,23 @@ def test_only_web_addresses_are_asked(url: str) -> None:
 def test_a_redirect_to_anything_but_the_web_is_refused(server: FeedServer, location: str) -> None:
     with pytest.raises(FeedError, match=r"no web address|connection failed"):
         fetch(server.redirect("/feed", location))
+
+
+@pytest.mark.parametrize("location", ["http://feed.example:99999999999999999999/", "http://[::1/", "http://:80/"])
+def test_a_redirect_to_an_address_that_nobody_can_have_is_refused(server: FeedServer, location: str) -> None:
+    with pytest.raises(FeedError, match="no web address"):
+        fetch(server.redirect("/feed", location))
+
+
+def test_the_body_of_a_redirect_is_not_read(server: FeedServer) -> None:
+    bomb = gzip.compress(b" " * 20 * MAX_BODY_BYTES, compresslevel=1)
+    url = server.serve("/feed", DOCUMENT)
+    server.replies["/old"] = Reply(bomb, 301, {"Location": "/feed", "Content-Encoding": "gzip"})
+    tracemalloc.start()
+    assert fetch(server.url("/old")) == Answer(changed=True, url=url, body=DOCUMENT, content_type="application/xml", moved_to=url)
+    _now, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < MAX_BODY_BYTES
 
 
 def test_redirects_in_a_circle_end(server: FeedServer) -> None:

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from django.core import mail
 from django.test import Client, RequestFactory
 from rest_framework.test import APIClient
 
@@ -10,7 +11,7 @@ from articles.addresses import client_address
 from articles.models import Article, User
 from feedback.models import Feedback
 from tests.conftest import client_of
-from tests.factories import UserFactory
+from tests.factories import PASSWORD, UserFactory
 
 
 @pytest.fixture(autouse=True)
@@ -64,6 +65,8 @@ def test_reading_is_not_limited_and_a_wrong_method_is_said_first(api: APIClient,
         ("", "198.51.100.9", ["unix"], "198.51.100.9"),
         ("", "198.51.100.9", [], "unknown"),
         ("10.0.0.1", "nonsense", ["10.0.0.0/8"], "unknown"),
+        ("::ffff:192.0.2.1", "", [], "192.0.2.1"),
+        ("::ffff:10.0.0.1", "::ffff:198.51.100.9", ["10.0.0.0/8"], "198.51.100.9"),
         ("2001:db8::1:2", "", [], "2001:db8::/64"),
         ("2001:db8::ffff", "", [], "2001:db8::/64"),
     ],
@@ -111,3 +114,31 @@ class TestForms:
             for n, name in enumerate([reader.username, f" {reader.username.upper()} ", f"ｒ{reader.username[1:]}"])
         ]
         assert guesses == [200, 200, 429]
+
+    def test_a_press_is_no_log_in_whose_tries_nobody_counts(self, client: Client, reader: User, article: Article) -> None:
+        press = {"liked": "true", "not_interested": "false", "username": reader.username, "password": PASSWORD}
+        answer = client.post(f"/articles/{article.pk}/feedback", press)
+        assert (answer.status_code, "sessionid" in client.cookies) == (200, False)
+
+    def test_one_mailbox_is_not_filled_from_many_addresses(self, client: Client, reader: User, settings: Any) -> None:
+        limit(settings, login_name=2)
+        fields = {"email": reader.email.upper()}
+        answers = [client.post("/password/reset/", fields, REMOTE_ADDR=f"192.0.2.{n}").status_code for n in range(3)]
+        assert (answers, len(mail.outbox)) == ([302, 302, 429], 2)
+
+    def test_a_readers_own_password_is_not_guessed_from_many_addresses(self, client: Client, reader: User, settings: Any) -> None:
+        limit(settings, login_name=2)
+        client.force_login(reader)
+        guesses = [
+            client.post("/account/email/", {"email": f"{n}@example.com", "password": "wrong"}, REMOTE_ADDR=f"192.0.2.{n}")
+            for n in range(3)
+        ]
+        assert [guess.status_code for guess in guesses] == [200, 200, 429]
+
+
+def test_what_no_method_allows_is_no_write(api: APIClient, article: Article, settings: Any) -> None:
+    limit(settings, write_reader=1, import_reader=1)
+    for _time in range(3):
+        assert api.get("/api/feedback/import/").status_code == 405
+        assert api.post(f"/api/articles/{article.pk}/read/").status_code == 405
+    assert like(api, article).status_code == 200

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 import time_machine
+from django.db import OperationalError, connection
 from django.test import Client
 from django.utils import timezone
 
@@ -161,3 +162,26 @@ def test_neither_reading_nor_the_session_keeps_or_saves_it(client: Client, reade
 def test_the_way_back_after_log_in_never_leaves_the_site(client: Client, reader: User, article: Article) -> None:
     fields = log_in_form(press(client, article, LIKE | {"next": "https://evil.example/"}))
     assert log_in(client, reader, fields)["Location"] == f"/?kept={article.pk}#article-{article.pk}"
+
+
+def test_after_the_log_in_nobody_is_led_to_another_site(client: Client, reader: User, article: Article) -> None:
+    fields = log_in_form(press(client, article, LIKE | {"reader": ""})) | {"next": "http://testserver//evil.example/x"}
+    assert log_in(client, reader, fields)["Location"].startswith("/evil.example/x?kept=")
+
+
+def test_a_save_that_fails_at_the_log_in_is_made_by_sending_the_form_again(
+    client: Client, reader: User, article: Article
+) -> None:
+    fields = log_in_form(press(client, article, LIKE | {"reader": ""}))
+    token = client.cookies["csrftoken"].value
+
+    def busy(execute: Any, sql: str, *rest: Any) -> Any:
+        if "feedback_feedback" in sql:
+            raise OperationalError("the row is locked")
+        return execute(sql, *rest)
+
+    with connection.execute_wrapper(busy):
+        assert log_in(client, reader, fields).status_code == 503
+    assert client.cookies["csrftoken"].value == token  # the form's own is good still
+    assert log_in(client, reader, fields).status_code == 302
+    assert stored(article) == (1, [(reader.pk, "liked")])

@@ -124,3 +124,9 @@ def test_the_page_is_for_readers_with_their_csrf_token_and_limited(client: Clien
     with override_settings(LIMITS={"import-reader": 0}):
         assert client.post(ADDRESS, {"file": file_of([article])}).status_code == 429
     assert not Feedback.objects.exists()
+
+
+def test_a_body_in_chunks_is_refused_in_words(client: Client, db: None) -> None:
+    answer = client.generic("POST", ADDRESS, b"", CONTENT_LENGTH="", HTTP_TRANSFER_ENCODING="chunked")
+    assert answer.status_code == 411
+    assert page_of(answer).one("h1").text == "This file could not be read"

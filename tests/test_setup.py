@@ -99,6 +99,12 @@ class TestDemo:
         assert Article.objects.values("feed").distinct().count() >= 3
         assert Feedback.objects.filter(profile__user__username="reader", verdict=Verdict.LIKED).count() >= 3
 
+    def test_a_production_site_gets_no_reader_whose_password_everybody_knows(self, db: None, settings: Any) -> None:
+        settings.SESSION_COOKIE_SECURE = True
+        with pytest.raises(CommandError, match="production site"):
+            demo()
+        assert not User.objects.exists()
+
     def test_a_taken_port_is_said(self, live: LiveServer) -> None:
         done = manage("demo", "--offline", "--port", str(live.port))
         assert done.returncode == 1

@@ -2,7 +2,6 @@
 
 import ssl
 from dataclasses import dataclass
-from itertools import takewhile
 
 import httpx2
 from django.utils import timezone
@@ -51,10 +50,6 @@ def fetch(url: str, *, etag: str = "", last_modified: str = "", timeout: float =
         return ask(address, HEADERS | {name: value for name, value in conditions.items() if value}, timeout)
     except httpx2.TimeoutException:
         raise FeedUnavailable(_("No complete answer within %(seconds)g seconds.") % {"seconds": round(timeout, 1)}) from None
-    except httpx2.TooManyRedirects:
-        raise FeedError(_("The address redirects more than %(limit)d times.") % {"limit": MAX_REDIRECTS}) from None
-    except httpx2.UnsupportedProtocol:
-        raise FeedError(_("The address redirects to something that is no web address.")) from None
     except (httpx2.HTTPError, httpx2.InvalidURL) as failure:
         raise connection_failure(failure) from None
 
@@ -77,33 +72,41 @@ def tls_failure(failure: BaseException | None) -> ssl.SSLError | None:
 
 
 def ask(url: str, headers: dict[str, str], timeout: float) -> Answer:
-    deadline = Deadline(timeout)
-    with (
-        httpx2.Client(
-            transport=GuardedTransport(deadline), trust_env=False, max_redirects=MAX_REDIRECTS, timeout=timeout
-        ) as client,
-        client.stream("GET", url, headers=headers, follow_redirects=True) as response,
-    ):
-        if response.status_code == 304:
-            return Answer(changed=False, url=url, moved_to=moved_to(response))
-        if response.status_code != 200:
-            raise refusal(response)
-        return Answer(
-            changed=True,
-            url=web_address(str(response.url)) or url,  # a redirect may lead to an address with a password
-            body=bounded_body(response),
-            content_type=response.headers.get("Content-Type", ""),
-            etag=response.headers.get("ETag", ""),
-            last_modified=response.headers.get("Last-Modified", ""),
-            moved_to=moved_to(response),
-        )
+    """Redirects are followed by hand: the library would read the body of each, however large it is unpacked."""
+    deadline, address, moved_to, moves = Deadline(timeout), url, "", True
+    with httpx2.Client(transport=GuardedTransport(deadline), trust_env=False, timeout=timeout) as client:
+        for _hop in range(MAX_REDIRECTS + 1):
+            with client.stream("GET", address, headers=headers) as response:
+                if not response.has_redirect_location:
+                    return answer_of(response, address, moved_to)
+                # Behind the first temporary redirect an address is for this once only.
+                moves = moves and response.status_code in PERMANENT_REDIRECTS
+                address = target_of(response, address)
+                moved_to = address if moves else moved_to
+    raise FeedError(_("The address redirects more than %(limit)d times.") % {"limit": MAX_REDIRECTS})
 
 
-def moved_to(response: httpx2.Response) -> str:
-    """Where permanent redirects led; behind the first temporary one an address is for this once only. "" if there were none."""
-    steps = [*response.history, response]
-    moves = list(takewhile(lambda step: step.status_code in PERMANENT_REDIRECTS, response.history))
-    return web_address(str(steps[len(moves)].url)) or "" if moves else ""
+def target_of(response: httpx2.Response, address: str) -> str:
+    target = web_address(response.headers["Location"], address)
+    if target is None:
+        raise FeedError(_("The address redirects to something that is no web address."))
+    return target
+
+
+def answer_of(response: httpx2.Response, address: str, moved_to: str) -> Answer:
+    if response.status_code == 304:
+        return Answer(changed=False, url=address, moved_to=moved_to)
+    if response.status_code != 200:
+        raise refusal(response)
+    return Answer(
+        changed=True,
+        url=address,
+        body=bounded_body(response),
+        content_type=response.headers.get("Content-Type", ""),
+        etag=response.headers.get("ETag", ""),
+        last_modified=response.headers.get("Last-Modified", ""),
+        moved_to=moved_to,
+    )
 
 
 def refusal(response: httpx2.Response) -> FeedError:

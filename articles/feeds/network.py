@@ -113,7 +113,7 @@ def checked_addresses(host: str, port: int) -> list[str]:
     """The addresses of a host. One that is not public refuses them all: such an answer is an attempt to reach it."""
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    except (OSError, UnicodeError) as failure:
+    except (OSError, UnicodeError, OverflowError) as failure:
         kind = FeedUnavailable if getattr(failure, "errno", None) == socket.EAI_AGAIN else FeedError
         raise kind(_("The name %(host)s cannot be found.") % {"host": host}) from None
     addresses = list(dict.fromkeys(str(address[0]) for *_rest, address in found))

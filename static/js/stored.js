@@ -28,13 +28,24 @@ const tab = open("sessionStorage");
 
 // Settled at load, not at the first press: another tab sees what is stored here only a moment later.
 const client = browser.getItem(CLIENT) ?? newClient();
-browser.setItem(CLIENT, client);
+put(browser, CLIENT, client);
+
+let last = 0; // of this page, should the browser's storage be full
 
 /** The place of a press: its time, at least one more than the last of this browser. @returns {Order} */
 export function nextOrder() {
-  const seq = Math.max(Date.now(), (Number(browser.getItem(SEQ)) || 0) + 1);
-  browser.setItem(SEQ, String(seq));
-  return { client, seq };
+  last = Math.max(Date.now(), (Number(browser.getItem(SEQ)) || 0) + 1, last + 1);
+  put(browser, SEQ, String(last));
+  return { client, seq: last };
+}
+
+/** A full disk must not keep a press from being sent. @param {Pick<Storage, "setItem">} storage @param {string} key @param {string} value */
+function put(storage, key, value) {
+  try {
+    storage.setItem(key, value);
+  } catch {
+    // Then a reload does not know of it.
+  }
 }
 
 /** Not `randomUUID`, which exists over HTTPS only. */
@@ -46,18 +57,18 @@ function newClient() {
  * @param {number | null} reader @param {number} life @returns {Kept[]} */
 export function keptIntents(reader, life) {
   const kept = all().filter((one) => one.reader === reader && Date.now() - one.intent.seq < life);
-  tab.setItem(INTENTS, JSON.stringify(kept));
+  put(tab, INTENTS, JSON.stringify(kept));
   return kept;
 }
 
 /** @param {Kept} record */
 export function keepIntent(record) {
-  tab.setItem(INTENTS, JSON.stringify([...without(record.reader, record.intent.article), record]));
+  put(tab, INTENTS, JSON.stringify([...without(record.reader, record.intent.article), record]));
 }
 
 /** @param {number | null} reader @param {number} article */
 export function dropIntent(reader, article) {
-  tab.setItem(INTENTS, JSON.stringify(without(reader, article)));
+  put(tab, INTENTS, JSON.stringify(without(reader, article)));
 }
 
 /** @param {number | null} reader @param {number} article */

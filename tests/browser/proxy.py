@@ -303,7 +303,7 @@ class Proxy:
             threading.Thread(target=self.serve, args=(browser, next(self.connections)), daemon=True).start()
 
     def serve(self, browser: socket.socket, connection: int) -> None:
-        with browser, self.attended(browser), suppress(Closed, ConnectionError):
+        with browser, suppress(Closed, OSError), self.attended(browser):  # a socket may be closed at any moment
             for number in count():
                 head, body = read_message(browser)
                 method, path, _version = head.decode("latin-1").split("\r\n")[0].split(" ")
@@ -313,10 +313,11 @@ class Proxy:
 
     @contextmanager
     def attended(self, browser: socket.socket) -> Iterator[None]:
+        """Between two tests nothing is read: what was sent then would come too late for the one and too early for the other."""
         with self.changed:
-            self.browsers.add(browser)
             if self.is_over:
-                browser.shutdown(socket.SHUT_RDWR)
+                raise Closed
+            self.browsers.add(browser)
         try:
             yield
         finally:

@@ -123,10 +123,16 @@ def test_uncertain_post_is_never_repeated_and_offers_reload(card: Card, network:
     assert stored(article, reader) == LIKED
 
 
-def test_old_state_is_told_to_no_other_tab(card: Card, other_tab: Card, page: Page, network: Proxy, reader: User):
+def test_old_state_is_told_to_no_other_tab(card: Card, other_tab: Card, network: Proxy, reader: User):
+    channel = f"new BroadcastChannel('devpick.reader.{reader.pk}')"
+    other_tab.page.evaluate(f"() => {{ heard = []; ({channel}).onmessage = ({{ data }}) => heard.push(data.liked ?? data); }}")
     network.plan(old_server(reader), old_server(reader))
-    card.like.click()
-    card.rests(Verdict.LIKED, 2)
-    card.like.click()
-    card.rests(Verdict.NONE, 1)
-    other_tab.rests(Verdict.NONE, 1)
+    for verdict, likes in ((Verdict.LIKED, 2), (Verdict.NONE, 1)):
+        card.like.click()
+        card.rests(verdict, likes)
+    card.page.evaluate(f"({channel}).postMessage('end')")
+    other_tab.page.wait_for_function("heard.includes('end')")
+    assert other_tab.page.evaluate("heard") == [
+        False,
+        "end",
+    ]  # of the old server's like nothing, of the new one's answer its state

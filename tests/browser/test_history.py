@@ -227,7 +227,7 @@ def go_away(card: Card) -> None:
 def come_back(card: Card, is_cached: bool) -> None:
     card.page.evaluate("history.back()")
     expect(card.root).to_be_visible()
-    assert card.page.evaluate("window.persisted") is is_cached
+    card.page.wait_for_function("(isCached) => window.persisted === isCached", arg=is_cached)
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 It may overlap itself and run on several machines: who fetches which feed is settled in the database.
 """
 
+import logging
 import sys
 from argparse import ArgumentParser
 from collections import Counter
@@ -30,6 +31,8 @@ from articles.models import Feed
 
 IN_FLIGHT = 8
 INTERRUPTED = 130  # as shells tell it
+
+logger = logging.getLogger(__name__)
 
 
 class Command(BaseCommand):
@@ -112,6 +115,9 @@ class Command(BaseCommand):
             self.report(feed.url, _("The feed was removed meanwhile."))
         except DatabaseError as failure:
             self.fail(feed, FeedError(_("The articles could not be stored: %(reason)s") % {"reason": failure}))
+        except Exception as failure:  # a fault of ours that only this feed meets
+            logger.exception("feed %s", feed.url)
+            self.fail(feed, FeedError(_("DevPick failed with it: %(reason)s") % {"reason": repr(failure)}))
 
     def tidy_up(self) -> None:
         """What is still in flight was stopped. An address that this run met first and could not read may be mistyped."""

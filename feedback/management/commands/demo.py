@@ -33,6 +33,8 @@ class Command(BaseCommand):
         parser.add_argument("--port", type=int, default=8000)
 
     def handle(self, *, no_serve: bool, offline: bool, port: int, **options: Any) -> None:
+        if settings.SESSION_COOKIE_SECURE:
+            raise CommandError("This is a production site, and everybody knows the demo reader's password. Unset its variables.")
         if not no_serve:
             require_free(port)
         call_command("migrate", verbosity=0)
@@ -97,6 +99,7 @@ def manage(*arguments: str, **options: Any) -> subprocess.Popen[bytes]:
 
 
 def fetch_in_background() -> subprocess.Popen[bytes]:
+    FETCH_LOG.parent.mkdir(exist_ok=True)
     with FETCH_LOG.open("wb") as log:
         return manage("fetch_feeds", "--default-list", stdin=subprocess.DEVNULL, stdout=log, stderr=log)
 
