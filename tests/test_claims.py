@@ -113,11 +113,31 @@ def test_a_feed_that_another_run_has_is_left_to_it(server: FeedServer) -> None:
     assert server.received == []
 
 
-def fetcher() -> subprocess.Popen[bytes]:
+def fetcher(*urls: str) -> subprocess.Popen[bytes]:
     environment = os.environ | {"DATABASE_URL": database_url(), "FEEDS_ALLOW_PRIVATE_ADDRESSES": "true"}
     return subprocess.Popen(
-        [sys.executable, "manage.py", "fetch_feeds"], env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        [sys.executable, "manage.py", "fetch_feeds", *urls], env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
     )
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_run_that_is_interrupted_leaves_its_feeds_to_the_next_and_keeps_no_address_it_did_not_read(server: FeedServer) -> None:
+    both, over = Event(), Event()
+
+    def hang(handler: BaseHTTPRequestHandler) -> None:
+        if len(server.received) == 2:
+            both.set()
+        over.wait(30)
+
+    server.replies["/known"] = server.replies["/mistyped"] = hang
+    known = FeedFactory(url=server.url("/known"))
+    run = fetcher(known.url, server.url("/mistyped").replace("127.0.0.1", "localhost"))
+    assert both.wait(30)
+    run.send_signal(signal.SIGINT)
+    over.set()
+    output = run.communicate(timeout=30)[0].decode()
+    assert (run.returncode, output) == (130, "Stopped. What was fetched until then is stored.\n")
+    assert list(Feed.objects.values_list("pk", "claimed_until", "failures")) == [(known.pk, None, 0)]
 
 
 @pytest.mark.django_db(transaction=True)

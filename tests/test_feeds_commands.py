@@ -83,7 +83,7 @@ def test_articles_that_cannot_be_stored_are_a_failure_of_their_feed_alone(server
     bad = FeedFactory(url=server.serve("/bad", rss(item("Bad", "/bad/1"))))
 
     def fail(execute: Any, sql: str, params: Any, *rest: Any) -> Any:
-        if sql.startswith("INSERT INTO") and "/bad/1" in str(params):
+        if sql.startswith("INSERT") and "/bad/1" in str(params):
             raise DataError("this does not fit")
         return execute(sql, params, *rest)
 

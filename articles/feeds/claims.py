@@ -43,3 +43,8 @@ def claim(feeds: QuerySet[Feed], busy_hosts: Iterable[str], timeout: float) -> F
             feed.claimed_until = now + timedelta(seconds=timeout) + TIME_TO_STORE
             feed.save(update_fields=["claimed_until"])
     return feed
+
+
+def release(feeds: Iterable[Feed]) -> None:
+    """Of a run that was stopped: the next one need not wait until its claims expire."""
+    Feed.objects.filter(pk__in=[feed.pk for feed in feeds]).update(claimed_until=None)

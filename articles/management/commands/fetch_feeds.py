@@ -20,7 +20,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from articles.feeds import FeedError
-from articles.feeds.claims import active_feeds, claim, resting_feeds, unfetched
+from articles.feeds.claims import active_feeds, claim, release, resting_feeds, unfetched
 from articles.feeds.fetch import TIMEOUT_SECONDS
 from articles.feeds.health import note_failure, rest_of
 from articles.feeds.links import without_password
@@ -30,6 +30,7 @@ from articles.feeds.update import Download, download, keep
 from articles.models import Feed
 
 IN_FLIGHT = 8
+INTERRUPTED = 130  # as shells tell it
 
 logger = logging.getLogger(__name__)
 
@@ -52,13 +53,20 @@ class Command(BaseCommand):
     def handle(self, *, urls: list[str], default_list: bool, timeout: float, **options: Any) -> None:
         self.counts: Counter[str] = Counter()
         self.added = set[int]()
+        self.flights = dict[Future[Download], Feed]()
         if default_list:
             add_default_feeds()
         if not urls and not Feed.objects.filter(is_active=True).exists():
             self.stdout.write(_("There are no active feeds. Add one by its address: manage.py fetch_feeds URL"))
             return
         start = timezone.now()
-        self.fetch_all(unfetched(self.named(urls) if urls else active_feeds(start), since=start), timeout)
+        try:
+            self.fetch_all(unfetched(self.named(urls) if urls else active_feeds(start), since=start), timeout)
+        except KeyboardInterrupt:
+            self.stderr.write(_("Stopped. What was fetched until then is stored."))
+            sys.exit(INTERRUPTED)
+        finally:
+            self.tidy_up()
         self.counts["resting"] = 0 if urls else resting_feeds(start).count()
         self.stdout.write(summary(self.counts))
         if self.counts["failed"]:
@@ -79,23 +87,23 @@ class Command(BaseCommand):
 
     def fetch_all(self, feeds: QuerySet[Feed], timeout: float) -> None:
         """The network's part in threads, one feed of a host at a time; the database's here, one after the other."""
-        total, flights = feeds.count(), dict[Future[Download], Feed]()
+        total = feeds.count()
         with ThreadPoolExecutor(IN_FLIGHT) as pool:
-            while self.take_off(pool, flights, feeds, timeout):
-                for flight in wait(flights, return_when=FIRST_COMPLETED).done:
-                    self.land(flights.pop(flight), flight)
+            while self.take_off(pool, feeds, timeout):
+                for flight in wait(self.flights, return_when=FIRST_COMPLETED).done:
+                    self.land(self.flights[flight], flight)
+                    del self.flights[flight]
                     self.counts["landed"] += 1
                     self.progress(f"\r{self.counts['landed']}/{total}")
         self.progress("\n")
         self.counts["others"] = total - self.counts["landed"]
 
-    def take_off(
-        self, pool: ThreadPoolExecutor, flights: dict[Future[Download], Feed], feeds: QuerySet[Feed], timeout: float
-    ) -> bool:
+    def take_off(self, pool: ThreadPoolExecutor, feeds: QuerySet[Feed], timeout: float) -> bool:
         """Claims feeds as long as there are any and there is room; whether anything is in flight."""
-        while len(flights) < IN_FLIGHT and (feed := claim(feeds, {host(feed) for feed in flights.values()}, timeout)):
-            flights[pool.submit(download, feed, timeout)] = feed
-        return bool(flights)
+        busy = self.flights
+        while len(busy) < IN_FLIGHT and (feed := claim(feeds, {host(feed) for feed in busy.values()}, timeout)):
+            busy[pool.submit(download, feed, timeout)] = feed
+        return bool(busy)
 
     def land(self, feed: Feed, flight: Future[Download]) -> None:
         """One feed's result. Its failure is its own: the others go on."""
@@ -111,10 +119,15 @@ class Command(BaseCommand):
             logger.exception("feed %s", feed.url)
             self.fail(feed, FeedError(_("DevPick failed with it: %(reason)s") % {"reason": repr(failure)}))
 
+    def tidy_up(self) -> None:
+        """What is still in flight was stopped. An address that this run met first and could not read may be mistyped."""
+        if self.flights:
+            release(self.flights.values())
+        if self.added:
+            Feed.objects.filter(pk__in=self.added, last_succeeded_at=None).delete()
+
     def fail(self, feed: Feed, failure: FeedError) -> None:
-        """An address that this run met first, and could not read, is not kept: it may be mistyped."""
         if feed.pk in self.added:
-            Feed.objects.filter(pk=feed.pk, last_succeeded_at=None).delete()
             return self.report(feed.url, f"{failure} " + _("It was not added."))
         was_active = feed.is_active
         note_failure(feed, failure, timezone.now())
