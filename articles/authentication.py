@@ -5,8 +5,10 @@ from typing import Any
 
 from django.conf import settings
 from django.core.cache import cache
+from django.core.exceptions import BadRequest, SuspiciousOperation
 from django.db import DatabaseError
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.http.multipartparser import MultiPartParserError
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from knox.auth import TokenAuthentication as KnoxTokenAuthentication
@@ -19,6 +21,7 @@ from articles.models import ApiToken, User
 logger = logging.getLogger(__name__)
 
 NOTE_AGAIN_SECONDS = 60
+UNREADABLE_FORM = (BadRequest, SuspiciousOperation, MultiPartParserError)
 
 
 class CsrfFailed(exceptions.PermissionDenied):
@@ -94,10 +97,15 @@ def keep_body_readable(request: HttpRequest, max_bytes: int) -> None:
     """Django's CSRF check looks into forms and would use the body up.
 
     A small body is read now and can be read again. Of a large one (it will be refused by its length) nothing is read: `read(0)`
-    makes Django take the form as unreadable.
+    makes Django take the form as unreadable. A form that Django refuses holds no CSRF token; the header may, and what is wrong
+    with the form is for the view to say.
     """
     length = request.META.get("CONTENT_LENGTH") or "0"
-    if length.isascii() and length.isdigit() and int(length) <= max_bytes:
-        request.body  # noqa: B018
-    else:
+    if not (length.isascii() and length.isdigit() and int(length) <= max_bytes):
         request.read(0)
+        return
+    request.body  # noqa: B018
+    try:
+        request.POST  # noqa: B018
+    except UNREADABLE_FORM:
+        request.POST = QueryDict()

@@ -19,6 +19,8 @@ from django.utils.translation import gettext_lazy as _
 from rest_framework import exceptions
 
 MAX_FORM_FIELDS = 100
+# Of a body's `charset`: JSON is UTF-8, a form ASCII. In another one the fields would go by names that nobody knows.
+READABLE_CHARSETS = ("", "utf-8", "utf8", "us-ascii")
 
 Pairs = list[tuple[str, Any]]  # as sent: a name may stand twice, and the caller decides what that means
 
@@ -54,6 +56,8 @@ def read_body(
     kind, parameters = parse_header_parameters(request.META.get("CONTENT_TYPE", ""))
     if length and kind not in kinds:
         raise exceptions.UnsupportedMediaType(kind or "without a Content-Type")
+    if length and (charset := parameters.get("charset", "").lower()) not in READABLE_CHARSETS:
+        raise exceptions.UnsupportedMediaType(charset, _("Send the body in UTF-8, not in %(charset)s.") % {"charset": charset})
     return kind, parameters, whole_body(request, length)
 
 
@@ -93,7 +97,9 @@ def parse_form(raw: bytes, parameters: dict[str, str]) -> Pairs:
     try:
         pairs = parse_qsl(raw.decode("ascii"), True, True, errors="strict", max_num_fields=MAX_FORM_FIELDS)
     except ValueError:
-        raise exceptions.ParseError(_("The body is not a valid form.")) from None
+        pairs = []
+    if not pairs or b"\0" in raw:  # which is ASCII, and every second byte of UTF-16
+        raise exceptions.ParseError(_("The body is not a valid form."))
     return [(name, from_text(name, value)) for name, value in pairs]
 
 

@@ -221,6 +221,7 @@ def test_a_csv_line_that_is_too_long_or_wrong_is_named(api, other_reader, articl
         ("url,liked,not_interested,liked\n", "text/csv", 400, "parse_error"),
         ('url,liked,not_interested\n"a', "text/csv", 400, "parse_error"),
         ("verdicts=1", "application/x-www-form-urlencoded", 415, "unsupported_media_type"),
+        ("url,liked,not_interested\n", "text/csv; charset=shift_jis", 415, "unsupported_media_type"),
         ("x" * (import_files.MAX_BYTES + 1), "text/csv", 413, "body_too_large"),
     ],
 )

@@ -73,12 +73,14 @@ UNPARSABLE = [
     (b"liked", FORM),
     (b"liked=true&", FORM),
     (b"liked=%ff", FORM),
+    ("liked=true".encode("utf-16-le"), FORM),
     (b"&".join(b"a=" for _ in range(1000)), FORM),
     (b"liked=true", MULTIPART),
     (part("liked", "true").encode(), MULTIPART),
     (b"--edge\r\n\r\ntrue\r\n--edge--\r\n", MULTIPART),
     (b'--edge\r\nContent-Disposition: form-data; name="liked"\r\n', MULTIPART),
     ((part("liked", "true") + "--edge--\r\n").encode(), "multipart/form-data"),
+    ((part("liked", "true") + "--edge--\r\n").encode(), "multipart/form-data; boundary=" + "e" * 300),
 ]
 TWICE = [
     (b'{"liked": true, "liked": true}', JSON),
@@ -107,6 +109,20 @@ def liked(reader: User, article: Article) -> Article:
     return article
 
 
+def session_of(user: User) -> APIClient:
+    """A browser's: Django's CSRF check looks into its forms before we do."""
+    client = APIClient(enforce_csrf_checks=True)
+    client.force_login(user)
+    client.cookies["csrftoken"] = "a" * 32
+    client.credentials(HTTP_X_CSRFTOKEN="a" * 32)
+    return client
+
+
+@pytest.fixture(params=["token", "session"])
+def either_api(request: pytest.FixtureRequest, api: APIClient, reader: User) -> APIClient:
+    return api if request.param == "token" else session_of(reader)
+
+
 def rows() -> list[Any]:
     return [list(model.objects.order_by("pk").values()) for model in (Feedback, Profile, IdempotencyKey, Article)]
 
@@ -132,8 +148,22 @@ def test_a_wrong_value_is_refused_by_its_field(api: APIClient, liked: Article, m
 
 
 @pytest.mark.parametrize(("body", "type_"), UNPARSABLE)
-def test_a_body_that_cannot_be_read_is_a_parse_error(api: APIClient, liked: Article, body: bytes, type_: str) -> None:
-    assert assert_refused(api, liked, "POST", body, type_, "parse_error").status_code == 400
+def test_a_body_that_cannot_be_read_is_a_parse_error(either_api: APIClient, liked: Article, body: bytes, type_: str) -> None:
+    assert assert_refused(either_api, liked, "POST", body, type_, "parse_error").status_code == 400
+
+
+@pytest.mark.parametrize("charset", ["utf-16", "shift_jis", "ISO-8859-1", "no-such"])
+@pytest.mark.parametrize("type_", [JSON, FORM, MULTIPART])
+def test_another_charset_is_415_and_never_read_as_utf_8(either_api: APIClient, liked: Article, type_: str, charset: str) -> None:
+    body = b'{"liked": false}' if type_ == JSON else b"liked=false"
+    answer = assert_refused(either_api, liked, "POST", body, f'{type_}; charset="{charset}"', "unsupported_media_type")
+    assert (answer.status_code, answer.json()["detail"]) == (415, f"Send the body in UTF-8, not in {charset.lower()}.")
+
+
+@pytest.mark.parametrize("type_", [f"{JSON}; charset=UTF-8", f"{JSON};charset=utf8", f"{FORM}; charset=us-ascii"])
+def test_a_charset_that_is_utf_8_is_read(either_api: APIClient, liked: Article, type_: str) -> None:
+    body = b'{"liked": false}' if JSON in type_ else b"liked=false"
+    assert either_api.generic("POST", f"/api/articles/{liked.pk}/like/", body, type_).json()["liked"] is False
 
 
 @pytest.mark.parametrize(("body", "type_"), TWICE + WRONG_FORMS)
@@ -164,11 +194,7 @@ def test_more_than_4_kib_is_413_before_parsing(api: APIClient, liked: Article, t
 
 
 def test_a_huge_form_in_a_session_is_413(reader: User, liked: Article) -> None:
-    client = APIClient(enforce_csrf_checks=True)
-    client.force_login(reader)
-    client.cookies["csrftoken"] = "a" * 32
-    body = b"liked=true&x=" + b"x" * 3_000_000
-    assert_refused(client, liked, "POST", body, FORM, "body_too_large", HTTP_X_CSRFTOKEN="a" * 32)
+    assert_refused(session_of(reader), liked, "POST", b"liked=true&x=" + b"x" * 3_000_000, FORM, "body_too_large")
 
 
 @pytest.mark.parametrize("method", ["PUT", "POST"])
@@ -248,8 +274,10 @@ def test_a_database_that_is_away_is_503_and_says_when_to_come_back(
 
 @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(body=st.binary(max_size=200), type_=st.sampled_from([JSON, FORM, MULTIPART]), empty=st.just(b""))
-def test_random_bytes_never_save_and_never_fail(api: APIClient, liked: Article, body: bytes, type_: str, empty: bytes) -> None:
-    answer = api.generic("PUT", f"/api/articles/{liked.pk}/like/", body, type_)
+def test_random_bytes_never_save_and_never_fail(
+    either_api: APIClient, liked: Article, body: bytes, type_: str, empty: bytes
+) -> None:
+    answer = either_api.generic("PUT", f"/api/articles/{liked.pk}/like/", body, type_)
     assert answer.status_code == 400
 
 

@@ -90,3 +90,12 @@ def test_what_browsers_and_crawlers_ask_for_is_there(client: Client, db: None) -
     assert (robots.status_code, robots["Content-Type"]) == (200, "text/plain; charset=utf-8")
     # The list may be read, but no crawler walks through all its filters and places.
     assert robots.content.startswith(b"User-agent: *\nDisallow: /*?\n")
+
+
+@pytest.mark.parametrize("body", ["username=a", "a=&" * 1100], ids=["another charset", "too many fields"])
+def test_a_form_that_cannot_be_read_is_a_whole_page(client: Client, db: None, body: str) -> None:
+    charset = "utf-16" if body == "username=a" else "utf-8"
+    response = client.post("/login/", body, content_type=f"application/x-www-form-urlencoded; charset={charset}")
+    page = page_of(response)
+    assert (response.status_code, page.one("h1").text) == (400, "This request could not be read")
+    assert page.one("a", class_="button main").attributes["href"] == "/"
