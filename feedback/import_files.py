@@ -86,9 +86,10 @@ def from_cells(header: list[str], row: list[str]) -> dict[str, Any] | None:
 
 
 def from_cell(name: str, cell: str) -> Any:
+    """Spreadsheets write TRUE for what was true."""
     if name == "article":
         return int(cell) if ARTICLE_ID.fullmatch(cell) else cell or None
-    return {"true": True, "false": False}.get(cell, cell) if name in ("liked", "not_interested") else cell or None
+    return {"true": True, "false": False}.get(cell.lower(), cell) if name in ("liked", "not_interested") else cell or None
 
 
 READERS = {"json": json_records, "csv": csv_records}

@@ -201,7 +201,7 @@ def test_broken_lines_are_named_and_the_others_are_saved(reader, other_reader, a
 
 
 def test_a_csv_line_that_is_too_long_or_wrong_is_named(api, other_reader, article):
-    text = f"liked,not_interested,url\ntrue,false,{article.url}\ntrue,false\nTRUE,false,{article.url}\n"
+    text = f"liked,not_interested,url\nTRUE,false,{article.url}\ntrue,false\nyes,false,{article.url}\n"
     answer = api.post(IMPORT, text, content_type="text/csv").json()
     assert (answer["changed"], answer["invalid"], [remark["number"] for remark in answer["remarks"]]) == (1, 2, [2, 3])
 

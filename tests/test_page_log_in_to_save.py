@@ -38,6 +38,7 @@ def test_a_visitors_like_is_saved_by_logging_in(client: Client, reader: User, ot
     told = page_of(kept).one("p", class_="box")
     assert told.text == "Your like of “ロック待ちを読む” is kept for ten minutes. It is saved when you log in."
     assert told.one("span", lang="ja").text == "ロック待ちを読む"
+    assert not page_of(kept).one("header", class_="top").all("a", href="/login/")  # it would lose what is kept
     response = log_in(client, reader, log_in_form(kept))
     assert (response.status_code, response["Location"]) == (302, f"/?view=latest&kept={article.pk}#article-{article.pk}")
     assert stored(article) == (1, [(reader.pk, "liked")])
