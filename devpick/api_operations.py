@@ -91,7 +91,7 @@ def feedback_operations(path: str, what: str, field_name: str, wish: str) -> dic
             json_of("Saved"),
             SAVES,
             [ARTICLE, KEY, READER],
-            dict.fromkeys(FORMS, ref("WishOrToggle")),
+            dict.fromkeys(FORMS, ref(f"{wish}OrToggle")),
             body_required=False,
         ),
     }
@@ -171,5 +171,27 @@ OPERATIONS: dict[tuple[str, str], Operation] = {
         (400, 401, 403, 411, 413, 415, 429, 503),
         [START, READER],
         {"application/json": ref("Verdicts"), "text/csv": TEXT},
+    ),
+}
+
+# By path; all are GET, and no views of DRF's.
+DESCRIPTIONS = {
+    "/api/schema/": Operation(
+        "get_schema",
+        "This description",
+        "The same for programs",
+        "OpenAPI 3.1; the same for everybody.",
+        {"application/vnd.oai.openapi+json": {"type": "object"}},
+        (),
+        public=True,
+    ),
+    "/api/docs/": Operation(
+        "get_docs",
+        "This description",
+        "The same for people",
+        "This page, made from that document.",
+        {"text/html": TEXT},
+        (),
+        public=True,
     ),
 }

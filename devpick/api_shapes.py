@@ -40,11 +40,17 @@ def page_of(name: str, description: str) -> Shape:
     return whole(description, results={"type": "array", "items": ref(name)}, next=ADDRESS_OR_NULL)
 
 
-def wish(*required: str) -> Shape:
-    members = {**VERDICT, **ORDER}
+def wish(field: str) -> Shape:
     both_or_neither = {"client": ["seq"], "seq": ["client"]}
-    shape = {"type": "object", "properties": members, "dependentRequired": both_or_neither, **NOT_BOTH}
-    return shape | {"required": list(required)} if required else shape
+    members = {"type": "object", "properties": {**VERDICT, **ORDER}, "dependentRequired": both_or_neither, **NOT_BOTH}
+    return members | {"required": [field]}
+
+
+def wish_or_toggle(field: str, other: str) -> Shape:
+    """Without both fields; the other one alone is neither."""
+    shape = wish(field) | {"description": "Without both fields it is a toggle, for old clients only."}
+    shape["dependentRequired"] = {**shape["dependentRequired"], other: shape.pop("required")}
+    return shape
 
 
 def ref(name: str) -> Shape:
@@ -79,7 +85,8 @@ SCHEMAS: dict[str, Shape] = {
     ),
     "LikeWish": wish("liked"),
     "NotInterestedWish": wish("not_interested"),
-    "WishOrToggle": wish() | {"description": "Without both fields it is a toggle, for old clients only."},
+    "LikeWishOrToggle": wish_or_toggle("liked", "not_interested"),
+    "NotInterestedWishOrToggle": wish_or_toggle("not_interested", "liked"),
     "ReadMark": whole("Whether this reader has read the article.", article=ARTICLE_ID, read=FLAG),
     "ReadMarkSaved": whole("The mark after the call. `changed`: by this very call.", article=ARTICLE_ID, read=FLAG, changed=FLAG),
     "ReadWish": {"type": "object", "properties": {"read": FLAG}, "required": ["read"]},

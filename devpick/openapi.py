@@ -10,16 +10,16 @@ from typing import Any
 
 from drf_spectacular.openapi import AutoSchema
 
-from devpick.api_operations import CODES, OPERATIONS, Operation
+from devpick.api_operations import CODES, DESCRIPTIONS, OPERATIONS, Operation
 from devpick.api_shapes import HEADERS, SCHEMAS, SECURITY_SCHEMES, Shape, ref
 
 EXAMPLES = Path(__file__).with_name("api_examples.json")
 PROBLEM = "application/problem+json"
 DESCRIPTION = (
     "Say what you want to be true, as often as the network makes you: sending it again never does harm. "
-    "Every address answers with and without its last slash. Errors are problem documents (RFC 9457) with a stable `code`; beside "
-    "the ones listed, any address may answer 404 `not_found`, 405 `method_not_allowed` and 500 `error`. Unknown fields and "
-    "parameters are ignored. Versions of this document only add."
+    "Every address answers with and without its last slash, and HEAD as GET without the body. Errors are problem documents "
+    "(RFC 9457) with a stable `code`; beside the ones listed, any address may answer 404 `not_found`, 405 `method_not_allowed` "
+    "and 500 `error`. Unknown fields and parameters are ignored. Versions of this document only add."
 )
 
 
@@ -94,10 +94,22 @@ def put_example(content: dict[str, Shape], kind: str, name: str, value: Any) -> 
     examples[name.replace(" ", "-")] = {"summary": name, "value": value}
 
 
+def head_of(get: Shape) -> Shape:
+    """The same without the bodies."""
+    answers = {status: dict(answer) for status, answer in get["responses"].items()}
+    for answer in answers.values():
+        answer.pop("content", None)
+    return get | {"operationId": f"head_{get['operationId']}", "summary": "The headers of GET", "responses": answers}
+
+
 def complete(result: Shape, **context: Any) -> Shape:
-    """What does not belong to one address."""
+    """What drf-spectacular does not find, or does not belong to one address."""
+    result["paths"] |= {path: {"get": operation(described)} for path, described in DESCRIPTIONS.items()}
+    for methods in result["paths"].values():
+        methods |= {"head": head_of(methods["get"])} if "get" in methods else {}
     result["info"]["description"] = DESCRIPTION
     result["servers"] = [{"url": "/"}]
-    result["tags"] = [{"name": tag} for tag in dict.fromkeys(described.tag for described in OPERATIONS.values())]
+    described = [*OPERATIONS.values(), *DESCRIPTIONS.values()]
+    result["tags"] = [{"name": tag} for tag in dict.fromkeys(operation.tag for operation in described)]
     result["components"] = {"schemas": SCHEMAS, "securitySchemes": SECURITY_SCHEMES}
     return result

@@ -49,6 +49,19 @@ def fresh_caches() -> None:
 
 
 @pytest.fixture
+def patient_locks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For the threads of a test: twenty who wait for one row can take longer on a busy machine than a save waits for a lock.
+
+    They would be answered 503 and send again; what is looked at here is what they do when they get the lock.
+    """
+    options = connection.settings_dict["OPTIONS"]
+    if connection.vendor == "sqlite":
+        monkeypatch.setitem(options, "timeout", 60)
+    else:
+        monkeypatch.setitem(options, "options", f"{options['options']} -c lock_timeout=60s")
+
+
+@pytest.fixture
 def reader(db: None) -> User:
     return UserFactory()
 

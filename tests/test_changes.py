@@ -116,6 +116,7 @@ def test_a_page_of_changes_is_two_statements(reader: User, api: APIClient, djang
 
 
 @pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("patient_locks")
 @pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite has one writer at a time")
 def test_a_follower_under_eight_writers_has_every_row_at_every_quiet_moment(
     reader: User, other_reader: User, monkeypatch: pytest.MonkeyPatch

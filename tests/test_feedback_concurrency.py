@@ -16,7 +16,7 @@ from tests.concurrency import at_once
 from tests.conftest import client_of
 from tests.factories import ArticleFactory, UserFactory
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("patient_locks")]
 
 LIKE, UNLIKE, HIDE = Wish(liked=True), Wish(liked=False), Wish(not_interested=True)
 TOGGLE = Wish(toggle=Verdict.LIKED)
