@@ -89,12 +89,12 @@ class FeedAdmin(admin.ModelAdmin):
     def article_count(self, feed: Any) -> int:
         return feed.article_count
 
-    @admin.action(description=_("Fetch the selected feeds again"))
+    @admin.action(permissions=["change"], description=_("Fetch the selected feeds again"))
     def switch_on(self, request: HttpRequest, queryset: QuerySet[Feed]) -> None:
         count = queryset.update(is_active=True, failures=0, next_try_at=None)
         self.message_user(request, gettext("The next run fetches the selected feeds: %(count)d.") % {"count": count})
 
-    @admin.action(description=_("No longer fetch the selected feeds"))
+    @admin.action(permissions=["change"], description=_("No longer fetch the selected feeds"))
     def switch_off(self, request: HttpRequest, queryset: QuerySet[Feed]) -> None:
         count = queryset.update(is_active=False)
         self.message_user(request, gettext("No longer fetched: %(count)d.") % {"count": count})

@@ -31,7 +31,7 @@ class SiteForm(forms.Form):
 
 def upload_opml(request: HttpRequest) -> HttpResponse:
     """One line of the report as a message each, above the list of feeds."""
-    require_add_permission(request)
+    require(request, "articles.add_feed")
     form = UploadForm(request.POST, request.FILES) if request.method == "POST" else UploadForm()
     if form.is_valid():
         try:
@@ -44,6 +44,7 @@ def upload_opml(request: HttpRequest) -> HttpResponse:
 
 
 def download_opml(request: HttpRequest) -> HttpResponse:
+    require(request, "articles.view_feed")
     document = export_opml(Feed.objects.filter(is_active=True))
     headers = {"Content-Disposition": 'attachment; filename="devpick.opml"'}
     return HttpResponse(document, content_type="text/x-opml; charset=utf-8", headers=headers)
@@ -51,7 +52,7 @@ def download_opml(request: HttpRequest) -> HttpResponse:
 
 def add_by_site(request: HttpRequest) -> HttpResponse:
     """First a look at what the site's feeds hold; a second press saves one. By POST: no link may make this server ask around."""
-    require_add_permission(request)
+    require(request, "articles.add_feed")
     form = SiteForm(request.POST) if request.method == "POST" else SiteForm()
     found: list[FoundFeed] = []
     if form.is_valid():
@@ -72,8 +73,8 @@ def add(request: HttpRequest, chosen: FoundFeed) -> HttpResponse:
     return redirect(FEEDS)
 
 
-def require_add_permission(request: HttpRequest) -> None:
-    if not request.user.has_perm("articles.add_feed"):
+def require(request: HttpRequest, permission: str) -> None:
+    if not request.user.has_perm(permission):
         raise PermissionDenied
 
 

@@ -104,8 +104,10 @@ def database(url: str) -> dict[str, Any]:
     if engine == "sqlite3":
         # IMMEDIATE: a transaction that reads first and writes later cannot be refused in the middle.
         options |= {"transaction_mode": "IMMEDIATE", "timeout": 5, "init_command": "PRAGMA journal_mode=WAL"}
-    elif "migrate" not in sys.argv[1:2]:  # a migration may wait for its lock
-        options["options"] = "-c lock_timeout=1s -c idle_in_transaction_session_timeout=30s"
+    else:
+        options.setdefault("connect_timeout", 3)  # seconds; a host that drops packets is as away as one that refuses
+        if "migrate" not in sys.argv[1:2]:  # a migration may wait for its lock
+            options["options"] = "-c lock_timeout=1s -c idle_in_transaction_session_timeout=30s"
     return config | {"CONN_MAX_AGE": env.int("CONN_MAX_AGE", default=600)}
 
 
@@ -197,6 +199,7 @@ FEEDS_ALLOW_PRIVATE_ADDRESSES = env.bool("FEEDS_ALLOW_PRIVATE_ADDRESSES", defaul
 # Mail
 EMAIL_CONFIG = env.email("EMAIL_URL", default="consolemail://")
 vars().update(EMAIL_CONFIG)
+EMAIL_TIMEOUT = 10  # seconds
 DEFAULT_FROM_EMAIL = env("DEFAULT_FROM_EMAIL", default="DevPick <devpick@localhost>")
 
 # Languages and time

@@ -84,10 +84,10 @@ def sign(intent: Intent) -> str:
 
 
 def read(signed: str) -> Intent | None:
-    """None if it is older than ten minutes or not ours."""
+    """None if it is older than ten minutes or not ours, be it of the release before."""
     try:
         return Intent(**signing.loads(signed, salt=SALT, max_age=LIFE_SECONDS))
-    except signing.BadSignature:
+    except (signing.BadSignature, TypeError):
         return None
 
 

@@ -3,6 +3,7 @@
 from datetime import timedelta
 
 import pytest
+from django.contrib.auth.models import Permission
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -88,3 +89,14 @@ def test_articles_are_read_and_found_but_not_written(staff: Client) -> None:
     assert staff.post(change, {"title": "Changed"}).status_code == 403
     assert staff.get(reverse("admin:articles_article_add")).status_code == 403
     assert set(Article.objects.values_list("title", flat=True)) == {"About trains", other.title}
+
+
+def test_staff_who_may_only_look_change_nothing_and_without_that_see_no_address(client: Client, db: None) -> None:
+    feed, user = FeedFactory(), UserFactory(is_staff=True)
+    client.force_login(user)
+    assert client.get(reverse("admin:articles_feed_opml_export")).status_code == 403
+    user.user_permissions.add(Permission.objects.get(codename="view_feed"))
+    assert client.get(reverse("admin:articles_feed_opml_export")).status_code == 200
+    client.post(reverse("admin:articles_feed_changelist"), {"action": "switch_off", "_selected_action": [feed.pk]})
+    feed.refresh_from_db()
+    assert feed.is_active

@@ -5,11 +5,13 @@ from typing import Any
 
 import pytest
 import time_machine
+from django.core import signing
 from django.db import OperationalError, connection
 from django.test import Client
 from django.utils import timezone
 
 from articles.models import Article, User
+from feedback import intents
 from tests.factories import PASSWORD, ArticleFactory
 from tests.pages import Element, page_of
 from tests.test_page_feedback import DISLIKE, LIKE, NOTHING, press, stored
@@ -186,3 +188,10 @@ def test_a_save_that_fails_at_the_log_in_is_made_by_sending_the_form_again(
     assert client.cookies["csrftoken"].value == token  # the form's own is good still
     assert log_in(client, reader, fields).status_code == 302
     assert stored(article) == (1, [(reader.pk, "liked")])
+
+
+def test_an_intent_of_another_release_is_said_to_be_too_old(client: Client, reader: User, article: Article) -> None:
+    fields = log_in_form(press(client, article, LIKE | {"reader": ""}))
+    fields["intent"] = signing.dumps({"article": article.pk, "wish": "like"}, salt=intents.SALT)
+    told = box(client, log_in(client, reader, fields)["Location"]).text
+    assert (told, stored(article)) == (str(intents.WAS_NOT_SAVED[intents.Outcome.UNREADABLE]), (0, []))
